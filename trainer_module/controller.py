@@ -1,0 +1,96 @@
+"""The outer loop: plain Python, no graph code, no model knowledge."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+
+Sums = tuple[float, float]  # (loss_sum, weight_sum) of one update
+Listener = Callable[[str, dict], None]  # (kind of event, its fields)
+
+
+class TrainingDiverged(Exception):
+    """The loss is no longer finite; running the same training again cannot help."""
+
+
+class Controller:
+    """Runs the epochs and tells what happens.
+
+    Args:
+      train_epoch: epoch number from 0 -> the sums of each update, as they happen.
+      evaluate: () -> mean validation loss in nats.
+      updates_per_epoch: how many sums an epoch gives.
+      examples_per_update: for the speed that is told.
+      listen: called with "step" events about every `seconds_between_steps`, and one
+        "epoch" event an epoch.
+      clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        *,
+        train_epoch: Callable[[int], Iterable[Sums]],
+        evaluate: Callable[[], float],
+        updates_per_epoch: int,
+        examples_per_update: int,
+        listen: Listener,
+        seconds_between_steps: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._train_epoch, self._evaluate = train_epoch, evaluate
+        self._updates_per_epoch = updates_per_epoch
+        self._examples_per_update = examples_per_update
+        self._listen, self._clock = listen, clock
+        self._seconds_between_steps = seconds_between_steps
+
+    def run(self, *, epochs: int) -> list[dict[str, float]]:
+        """Trains `epochs` epochs.
+
+        Returns:
+          For each epoch {"epoch", "loss", "validation_loss", "seconds"}.
+
+        Raises:
+          TrainingDiverged: as soon as an update's loss is not finite.
+        """
+        history = []
+        for epoch in range(epochs):
+            started = self._clock()
+            loss = self._run_epoch(epoch, epochs)
+            record = {
+                "epoch": epoch + 1,
+                "loss": loss,
+                "validation_loss": self._evaluate(),
+                "seconds": self._clock() - started,
+            }
+            self._listen("epoch", {**record, "epochs": epochs})
+            history.append(record)
+        return history
+
+    def _run_epoch(self, epoch: int, epochs: int) -> float:
+        total = self._updates_per_epoch * epochs
+        loss_sum = weight_sum = 0.0
+        told, told_step = self._clock(), 0
+        for step, (loss, weight) in enumerate(self._train_epoch(epoch), start=1):
+            if not math.isfinite(loss):
+                raise TrainingDiverged(
+                    f"The training loss became {loss} at update {step} of epoch "
+                    f"{epoch + 1}. Lower `train.learning_rate`, or train in float32."
+                )
+            loss_sum, weight_sum = loss_sum + loss, weight_sum + weight
+            now = self._clock()
+            if now - told >= self._seconds_between_steps:
+                speed = (step - told_step) / (now - told)
+                done = epoch * self._updates_per_epoch + step
+                self._listen(
+                    "step",
+                    {
+                        "step": done,
+                        "steps": total,
+                        "epoch": epoch + 1,
+                        "epochs": epochs,
+                        "loss": loss_sum / max(weight_sum, 1.0),
+                        "examples_per_second": speed * self._examples_per_update,
+                        "seconds_left": (total - done) / speed,
+                    },
+                )
+                told, told_step = now, step
+        return loss_sum / max(weight_sum, 1.0)

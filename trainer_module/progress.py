@@ -1,0 +1,39 @@
+"""Events of a run, as JSON lines in the file that TEXTTUNE_EVENTS names.
+
+Nodes run in other threads and processes than the terminal that shows them; a file
+that is only appended to serves them all, and stays as the record of the run.
+"""
+
+import json
+import os
+import time
+from typing import Any
+
+EVENTS_VARIABLE = "TEXTTUNE_EVENTS"
+
+
+def report(kind: str, **fields: Any) -> None:
+    """Appends one event; does nothing where nobody listens."""
+    path = os.environ.get(EVENTS_VARIABLE)
+    if not path:
+        return
+    line = json.dumps({"kind": kind, "time": time.time(), **fields}, default=str)
+    # One write of one line: appends of processes do not mix.
+    with open(path, "a", encoding="utf-8") as events:
+        events.write(line + "\n")
+
+
+class Refusal(Exception):
+    """A verdict about the user's data or model: the run stops, retrying is no use.
+
+    Attributes:
+      findings: what is wrong, one sentence each, with where and the way out.
+    """
+
+    def __init__(self, *findings: str):
+        super().__init__("\n".join(findings))
+        self.findings = findings
+
+
+class DataRefused(Refusal):
+    """The data is at fault: exit code 3, and nothing was trained."""

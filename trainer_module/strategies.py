@@ -1,0 +1,20 @@
+"""From `runner.strategy` to a tf.distribute strategy."""
+
+import tensorflow as tf
+
+from trainer_module.settings import Strategy
+
+
+def build(name: Strategy) -> tf.distribute.Strategy:
+    """`auto` takes every GPU there is, and the default strategy without one."""
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    if name == "tpu":
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return tf.distribute.TPUStrategy(resolver)
+    if name == "mirrored" or (name == "auto" and len(gpus) > 1):
+        return tf.distribute.MirroredStrategy()
+    return tf.distribute.get_strategy()

@@ -1,0 +1,1 @@
+"""What a task adds to the loop: its model, its loss, and what it serves."""

@@ -1,0 +1,83 @@
+"""Text to label with a BERT encoder."""
+
+import os
+
+import tensorflow as tf
+import transformers
+
+from trainer_module import features, losses, signatures, tokenization
+from trainer_module.settings import TrainerSettings
+
+
+class Classification:
+    """A BERT encoder with Hugging Face's classification head.
+
+    Args:
+      settings: `task` must be classification; `checkpoint_dir` a BERT checkpoint.
+      label_names_path: text file, one label name a line, in the order of class ids.
+    """
+
+    def __init__(self, settings: TrainerSettings, label_names_path: str):
+        with tf.io.gfile.GFile(label_names_path, "rb") as f:
+            names = f.read().decode("utf-8").splitlines()
+        dropout = settings.train.dropout
+        self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
+        self.pad_id = self._tokenizer.pad_id
+        self.model = transformers.TFBertForSequenceClassification.from_pretrained(
+            settings.checkpoint_dir,
+            num_labels=len(names),
+            id2label=dict(enumerate(names)),
+            label2id={name: i for i, name in enumerate(names)},
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            use_safetensors=True,
+        )
+        self._label_names_path = label_names_path
+        self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
+        self._class_count = len(names)
+
+    def loss_sums(self, batch, *, training):
+        logits = self._logits(batch[features.INPUT_IDS], training=training)
+        return losses.cross_entropy(logits, batch[features.LABELS])
+
+    def encode(self, text):
+        return self._tokenizer.encode(text)
+
+    def answer(self, text):
+        ids = tf.cast(self.encode(text).to_tensor(self.pad_id), tf.int32)
+        logits = tf.cast(self._logits(ids, training=False), tf.float32)
+        scores = tf.nn.softmax(logits)
+        best = tf.argmax(scores, axis=1)
+        names = self._names.lookup(tf.range(self._class_count, dtype=tf.int64))
+        return {
+            signatures.LABEL: tf.gather(names, best),
+            signatures.SCORE: tf.reduce_max(scores, axis=1),
+            signatures.ALL_LABELS: tf.tile(names[None, :], [tf.shape(ids)[0], 1]),
+            signatures.ALL_SCORES: scores,
+        }
+
+    def serving_module(self):
+        module = tf.Module(name="classification")
+        self._names = tf.lookup.StaticHashTable(
+            tf.lookup.TextFileInitializer(
+                self._label_names_path,
+                tf.int64,
+                tf.lookup.TextFileIndex.LINE_NUMBER,
+                tf.string,
+                tf.lookup.TextFileIndex.WHOLE_LINE,
+            ),
+            default_value="",
+        )
+        module.variables_served = self.model.variables
+        module.label_names = self._names
+        module.tokenizer = self._tokenizer
+        # The tokenizer keeps its vocabulary in the graph; the file goes with it, so
+        # that a person can read which one it was.
+        module.vocabulary = tf.saved_model.Asset(self._vocabulary_path)
+        return module
+
+    def _logits(self, ids: tf.Tensor, *, training: bool) -> tf.Tensor:
+        mask = tf.cast(ids != self.pad_id, tf.int32)
+        return self.model(
+            {"input_ids": ids, "attention_mask": mask}, training=training
+        ).logits
