@@ -1,0 +1,146 @@
+"""Pusher: puts a blessed model where TensorFlow Serving finds it, or says why not.
+
+TFX's own Pusher with another executor. The stock one pushes what nobody checked, copies
+straight into the folder that the server watches, and numbers versions by the clock.
+"""
+
+import json
+import os
+from typing import Any
+
+from tfx import types
+from tfx.components.pusher import component as stock_component
+from tfx.components.pusher import executor as stock_executor
+from tfx.dsl.components.base import executor_spec
+from tfx.dsl.io import fileio
+from tfx.proto import pusher_pb2
+from tfx.types import artifact_utils, standard_component_specs
+from tfx.utils import proto_utils
+
+from serving import promotion
+from trainer_module import progress
+
+PUSHED_FILE = "pushed.json"
+
+_REQUIRED_BLESSINGS = {
+    standard_component_specs.MODEL_BLESSING_KEY: "the gate (Evaluator)",
+    standard_component_specs.INFRA_BLESSING_KEY: "the check of the export (ModelCheck)",
+}
+
+
+class Executor(stock_executor.Executor):
+    """Publishes the model if, and only if, both blessings are there and say yes."""
+
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
+        """Pushes, or marks the model as not pushed; both are a success of the node.
+
+        Args:
+          input_dict: `model` (Model), `model_blessing` (ModelBlessing) and
+            `infra_blessing` (InfraBlessing).
+          output_dict: `pushed_model` (PushedModel). Gets the custom properties
+            `pushed`, `pushed_version` and `pushed_destination`, and pushed.json;
+            not a copy of the model, which the pipeline keeps as `model` anyway.
+          exec_properties: `push_destination` (JSON of a PushDestination), and
+            `custom_config`, which only takes part in the cache key.
+
+        Raises:
+          promotion.PromotionError: blessed, but it could not be published.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        pushed_model = artifact_utils.get_single_instance(
+            output_dict[standard_component_specs.PUSHED_MODEL_KEY]
+        )
+        reasons = self._reasons_not_to_push(input_dict)
+        if reasons:
+            self._MarkNotPushed(pushed_model)
+            _record(pushed_model, pushed=False, reasons=reasons)
+            return
+        base_dir = _base_directory(exec_properties)
+        publication = promotion.publish(self.GetModelPath(input_dict), base_dir)
+        destination = os.path.join(base_dir, str(publication.version))
+        self._MarkPushed(
+            pushed_model,
+            pushed_destination=destination,
+            pushed_version=str(publication.version),
+        )
+        _record(
+            pushed_model,
+            pushed=True,
+            reasons=[],
+            version=publication.version,
+            created=publication.created,
+            destination=destination,
+        )
+
+    def _reasons_not_to_push(
+        self, input_dict: dict[str, list[types.Artifact]]
+    ) -> list[str]:
+        """Fails closed: a verdict that is absent is a refusal, not a yes."""
+        reasons = []
+        for key, judge in _REQUIRED_BLESSINGS.items():
+            blessing = input_dict.get(key)
+            if not blessing:
+                reasons.append(f"no verdict of {judge}: `{key}` is missing")
+            elif not self.CheckBlessing({key: blessing}):
+                reasons.append(f"not blessed by {judge}")
+        return reasons
+
+
+class Pusher(stock_component.Pusher):
+    """Publishes the model as the next version, once both checks have blessed it.
+
+    Args:
+      model: channel of Model; its SavedModel is published.
+      model_blessing: channel of ModelBlessing, the gate's verdict.
+      infra_blessing: channel of InfraBlessing, the verdict of the check of the export.
+      push_destination: PushDestination with `filesystem.base_directory`, the folder
+        that the server watches. Its `versioning` is not read: versions count up.
+      custom_config: plain values for the cache key, like {"code": hash}.
+    """
+
+    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
+
+    def __init__(
+        self,
+        model: types.BaseChannel,
+        model_blessing: types.BaseChannel,
+        infra_blessing: types.BaseChannel,
+        push_destination: pusher_pb2.PushDestination,
+        custom_config: dict[str, Any] | None = None,
+    ):
+        inputs = {
+            "model": model,
+            "model_blessing": model_blessing,
+            "infra_blessing": infra_blessing,
+            "push_destination": push_destination,
+        }
+        missing = sorted(name for name, value in inputs.items() if value is None)
+        if missing:
+            raise ValueError(
+                f"Pusher needs all of {sorted(inputs)}: it pushes nothing that was "
+                f"not checked. Missing: {missing}."
+            )
+        super().__init__(**inputs, custom_config=custom_config)
+
+
+def _base_directory(exec_properties: dict[str, Any]) -> str:
+    received = exec_properties[standard_component_specs.PUSH_DESTINATION_KEY]
+    destination = pusher_pb2.PushDestination()
+    proto_utils.json_to_proto(received, destination)
+    if not destination.filesystem.base_directory:
+        raise ValueError(
+            "`push_destination` must have a `filesystem.base_directory`. "
+            f"Received: {received!r}."
+        )
+    return destination.filesystem.base_directory
+
+
+def _record(pushed_model: types.Artifact, **fields: Any) -> None:
+    with fileio.open(os.path.join(pushed_model.uri, PUSHED_FILE), "w") as file:
+        file.write(json.dumps(fields, indent=2))
+    progress.report("push", **fields)

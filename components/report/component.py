@@ -1,0 +1,82 @@
+"""Report: one HTML page for the run, whatever the verdict."""
+
+import json
+import os
+
+from tfx import v1 as tfx
+from tfx.dsl.io import fileio
+
+from components import artifacts
+from components.evaluator import core as gate
+from components.report import core
+
+REPORT_FILE = "report.html"
+
+_standard = tfx.types.standard_artifacts
+_Input = tfx.dsl.components.InputArtifact
+
+
+@tfx.dsl.components.component
+def Report(
+    evaluation: _Input[_standard.ModelEvaluation],
+    model_blessing: _Input[_standard.ModelBlessing],
+    infra_blessing: _Input[_standard.InfraBlessing],
+    pushed_model: _Input[_standard.PushedModel],
+    account: _Input[artifacts.DataAccount],
+    verdict: _Input[artifacts.DataVerdict],
+    model_run: _Input[_standard.ModelRun],
+    report: tfx.dsl.components.OutputArtifact[artifacts.RunReport],
+    title: tfx.dsl.components.Parameter[str],
+    facts: tfx.dsl.components.Parameter[str],
+    code: tfx.dsl.components.Parameter[str] = "",
+) -> None:
+    """Writes report.html.
+
+    Args:
+      evaluation: metrics of the candidate and the baseline.
+      model_blessing: the gate's verdict.
+      infra_blessing: check.json of ModelCheck.
+      pushed_model: pushed.json of the Pusher.
+      account: account.json of ExampleGen.
+      verdict: findings.json of DataGate.
+      model_run: history.json of the Trainer.
+      report: gets report.html.
+      title: name of the job.
+      facts: JSON with task, checkpoint, hashes, and the `gate` section.
+      code: hash of our code, for the cache key.
+    """
+    from components.evaluator import results  # Imports TFMA.
+
+    given = json.loads(facts)
+    evaluated = results.read(evaluation.uri)
+    findings = _read(verdict, "findings.json") or {}
+    page = core.render(
+        {
+            "title": title,
+            "pushed": _read(pushed_model, "pushed.json"),
+            "model_blessed": model_blessing.get_int_custom_property("blessed") == 1,
+            "model_check": _read(infra_blessing, "check.json"),
+            "account": _read(account, "account.json"),
+            "findings": findings.get("findings"),
+            "evaluation": evaluated,
+            "checks": _checks(given.get("gate", {}), evaluated),
+            "history": _read(model_run, "history.json"),
+            "lineage": given,
+        }
+    )
+    with fileio.open(os.path.join(report.uri, REPORT_FILE), "w") as file:
+        file.write(page)
+
+
+def _checks(bounds: dict, evaluated: dict) -> list[dict]:
+    checks = gate.explain(bounds, evaluated["metrics"])
+    return [{**vars(check), "in_words": check.in_words()} for check in checks]
+
+
+def _read(artifact: tfx.dsl.Artifact, name: str):
+    """The JSON in a file of an artifact; None if it was never written."""
+    path = os.path.join(artifact.uri, name)
+    if not fileio.exists(path):
+        return None
+    with fileio.open(path) as file:
+        return json.loads(file.read())

@@ -1,0 +1,224 @@
+"""The page of a run: plain values in, one self-contained HTML page out. Pure.
+
+`render` takes what is known of a run. Every key may be missing or None: a run that
+stopped early has no metrics, and the page says so instead of showing nothing.
+
+  title          name of the job
+  pushed         pushed.json of the Pusher
+  model_blessed  whether the gate blessed the model
+  model_check    check.json of ModelCheck
+  account        account.json of ExampleGen
+  findings       the list in findings.json of DataGate
+  evaluation     what `components.evaluator.results.read` gives
+  checks         of the gate: metric, slice, rule, bound, value, baseline, passed,
+                 in_words
+  history        one record for each epoch: epoch, loss, validation_loss, seconds
+  lineage        {"task", "checkpoint", "hashes": {what: hash}}
+"""
+
+import dataclasses
+import math
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jinja2
+
+TEMPLATE = "report.html.j2"
+OVERALL = "Overall"
+NONE = "–"
+
+_UNITS = {"seconds": "s", "mb": "MB"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How the run ended, for a reader who reads nothing else.
+
+    Attributes:
+      kind: "good", "bad" or "open"; only its colour, the sentence says it all.
+      sentence: what happened, and what is in production now.
+      reasons: why, one sentence each.
+    """
+
+    kind: str
+    sentence: str
+    reasons: tuple[str, ...] = ()
+
+
+def render(facts: Mapping[str, Any]) -> str:
+    """The page. Text of the data is escaped, wherever it turns up."""
+    template = _environment().get_template(TEMPLATE)
+    page = template.render(
+        title=facts.get("title") or "Run",
+        verdict=verdict(facts),
+        account=facts.get("account"),
+        totals=account_totals(facts.get("account")),
+        findings=facts.get("findings"),
+        metrics=metric_tables(facts.get("evaluation")),
+        checks=facts.get("checks"),
+        history=facts.get("history"),
+        model_check=facts.get("model_check"),
+        figures=figure_rows(facts.get("model_check")),
+        lineage=lineage_rows(facts.get("lineage")),
+    )
+    # Bytes that are not UTF-8 travel as lone surrogates, which no file takes.
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(pathlib.Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, count=count, change=change)
+    return environment
+
+
+def verdict(facts: Mapping[str, Any]) -> Verdict:
+    pushed = facts.get("pushed")
+    if pushed is None:
+        return _stopped_early(facts)
+    if not pushed["pushed"]:
+        return Verdict(
+            "bad",
+            "Not pushed: the model was refused, and production is unchanged.",
+            tuple(_refusals(facts)) or tuple(pushed.get("reasons", ())),
+        )
+    version = pushed["version"]
+    if pushed.get("created", True):
+        return Verdict(
+            "good", f"Pushed: the model is in production as version {version}."
+        )
+    return Verdict(
+        "good",
+        f"Nothing to push: version {version} in production is this very model.",
+    )
+
+
+def _stopped_early(facts: Mapping[str, Any]) -> Verdict:
+    stops = tuple(
+        finding["message"]
+        for finding in facts.get("findings") or ()
+        if finding.get("severity") == "stop"
+    )
+    if stops:
+        sentence = "The data was refused: nothing was trained, production is unchanged."
+        return Verdict("bad", sentence, stops)
+    return Verdict("open", "The run stopped early. Production is unchanged.")
+
+
+def _refusals(facts: Mapping[str, Any]) -> Iterable[str]:
+    """Every reason not to push that is known, in words."""
+    of_gate = [c["in_words"] for c in facts.get("checks") or () if c["passed"] is False]
+    if not of_gate:  # TFMA decides; it may refuse what no bound of ours explains.
+        failures = (facts.get("evaluation") or {}).get("failures", ())
+        of_gate = [_failure_in_words(failure) for failure in failures]
+    if not of_gate and facts.get("model_blessed") is False:
+        of_gate = ["The gate did not bless the model, and gave no reason."]
+    yield from of_gate
+    yield from (facts.get("model_check") or {}).get("problems", ())
+
+
+def _failure_in_words(failure: Mapping[str, str]) -> str:
+    message = " ".join(failure["message"].split())
+    return f"{failure['metric'] or 'a metric'} for {failure['slice']}: {message}"
+
+
+def account_totals(account: Mapping[str, Any] | None) -> dict[str, int]:
+    """Sums over the files, in reading order."""
+    files = (account or {}).get("files", ())
+    return {
+        "read": sum(file["rows_read"] for file in files),
+        "kept": sum(file["kept"] for file in files),
+        "rejected": sum(sum(file["rejected"].values()) for file in files),
+        "left out": sum(file.get("left_out", 0) for file in files),
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class MetricRow:
+    """One slice of one metric; None where there is no number."""
+
+    slice: str
+    examples: int | None
+    candidate: float | None
+    baseline: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class MetricTable:
+    metric: str
+    rows: Sequence[MetricRow]
+    has_baseline: bool
+
+
+def metric_tables(evaluation: Mapping[str, Any] | None) -> list[MetricTable] | None:
+    """One table a metric, the overall row first; None if there was no evaluation."""
+    if evaluation is None:
+        return None
+    examples = evaluation.get("examples", {})
+    values = {
+        (m["metric"], m["slice"], m["model"]): m["value"] for m in evaluation["metrics"]
+    }
+    tables = []
+    for metric in sorted({name for name, _, _ in values}):
+        slices = {where for name, where, _ in values if name == metric}
+        rows = [
+            MetricRow(
+                slice=where,
+                examples=examples.get(where),
+                candidate=values.get((metric, where, "candidate")),
+                baseline=values.get((metric, where, "baseline")),
+            )
+            for where in sorted(slices, key=lambda name: (name != OVERALL, name))
+        ]
+        has_baseline = any(row.baseline is not None for row in rows)
+        tables.append(MetricTable(metric, rows, has_baseline))
+    return tables
+
+
+def figure_rows(model_check: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """(name in words, value with unit), for each figure and then each limit."""
+    check = model_check or {}
+    named = [*check.get("figures", {}).items(), *check.get("limits", {}).items()]
+    return [_in_words(name, value) for name, value in named]
+
+
+def _in_words(name: str, value: float) -> tuple[str, str]:
+    words = name.split("_")
+    unit = _UNITS.get(words[-1])
+    if unit:
+        words.pop()
+    shown = number(value, digits=0 if unit == "MB" else 3)
+    if isinstance(value, int):
+        shown = count(value)
+    return " ".join(words), f"{shown} {unit}" if unit else shown
+
+
+def lineage_rows(lineage: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """(what, which), of all that the model was made from."""
+    lineage = lineage or {}
+    rows = [(name, lineage.get(name)) for name in ("task", "checkpoint")]
+    rows += [(f"{of} hash", value) for of, value in lineage.get("hashes", {}).items()]
+    return [(name, str(value)) for name, value in rows if value]
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:,.{digits}f}"
+
+
+def count(value: int | None) -> str:
+    return NONE if value is None else f"{value:,}"
+
+
+def change(candidate: float | None, baseline: float | None) -> str:
+    """The difference with its sign; without judgement, as not every metric rises."""
+    if candidate is None or baseline is None:
+        return NONE
+    return f"{candidate - baseline:+.4f}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,1 @@
+"""What stands behind the pipeline: promotion, and serving itself."""

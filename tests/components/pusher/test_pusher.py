@@ -1,0 +1,241 @@
+"""The real executor on real artifacts: who is pushed, and what is recorded."""
+
+import json
+import os
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def artifacts():
+    from tfx.types import standard_artifacts
+
+    return standard_artifacts
+
+
+def make_artifact(artifact_type, folder, **int_properties):
+    artifact = artifact_type()
+    artifact.uri = str(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in int_properties.items():
+        artifact.set_int_custom_property(name, value)
+    return artifact
+
+
+def make_model(artifacts, folder, content):
+    model = make_artifact(artifacts.Model, folder)
+    (folder / "Format-Serving" / "variables").mkdir(parents=True)
+    (folder / "Format-Serving" / "saved_model.pb").write_text(content)
+    (folder / "Format-Serving" / "variables" / "variables.index").write_text(content)
+    return model
+
+
+def push(artifacts, tmp_path, *, name="a", model_blessed=1, infra_blessed=1):
+    """Runs the executor on a new model; a blessing given as None is left out.
+
+    Returns:
+      (the PushedModel artifact, its pushed.json)
+    """
+    from components.pusher import component
+
+    inputs = {"model": [make_model(artifacts, tmp_path / name / "model", name)]}
+    for key, artifact_type, blessed in (
+        ("model_blessing", artifacts.ModelBlessing, model_blessed),
+        ("infra_blessing", artifacts.InfraBlessing, infra_blessed),
+    ):
+        if blessed is not None:
+            folder = tmp_path / name / key
+            inputs[key] = [make_artifact(artifact_type, folder, blessed=blessed)]
+    pushed = make_artifact(artifacts.PushedModel, tmp_path / name / "pushed")
+    component.Executor().Do(
+        inputs,
+        {"pushed_model": [pushed]},
+        {"push_destination": destination(tmp_path), "custom_config": "null"},
+    )
+    recorded = json.loads((tmp_path / name / "pushed" / "pushed.json").read_text())
+    return pushed, recorded
+
+
+def destination(tmp_path):
+    base_directory = str(tmp_path / "serving")
+    return json.dumps({"filesystem": {"base_directory": base_directory}})
+
+
+def assert_not_pushed(tmp_path, pushed, recorded, *reasons):
+    assert pushed.get_int_custom_property("pushed") == 0
+    assert not pushed.has_custom_property("pushed_version")
+    assert recorded == {"pushed": False, "reasons": list(reasons)}
+    assert not (tmp_path / "serving").exists()
+
+
+def test_blessed_by_both_is_pushed_and_recorded(artifacts, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTTUNE_EVENTS", str(tmp_path / "events"))
+    pushed, recorded = push(artifacts, tmp_path)
+
+    served = tmp_path / "serving" / "1"
+    assert (served / "saved_model.pb").read_text() == "a"
+    assert (served / "variables" / "variables.index").read_text() == "a"
+    assert pushed.get_int_custom_property("pushed") == 1
+    assert pushed.get_string_custom_property("pushed_version") == "1"
+    assert pushed.get_string_custom_property("pushed_destination") == str(served)
+    assert recorded == {
+        "pushed": True,
+        "reasons": [],
+        "version": 1,
+        "created": True,
+        "destination": str(served),
+    }
+    assert os.listdir(pushed.uri) == ["pushed.json"]  # No second copy of the model.
+    event = json.loads((tmp_path / "events").read_text())
+    assert (event["kind"], event["pushed"], event["version"]) == ("push", True, 1)
+
+
+def test_two_pushes_are_two_versions(artifacts, tmp_path):
+    first, _ = push(artifacts, tmp_path, name="a")
+    second, _ = push(artifacts, tmp_path, name="b")
+    assert first.get_string_custom_property("pushed_version") == "1"
+    assert second.get_string_custom_property("pushed_version") == "2"
+    assert (tmp_path / "serving" / "2" / "saved_model.pb").read_text() == "b"
+
+
+def test_the_model_that_is_served_already_keeps_its_version(artifacts, tmp_path):
+    push(artifacts, tmp_path, name="a")
+    (tmp_path / "a").rename(tmp_path / "first")
+    pushed, recorded = push(artifacts, tmp_path, name="a")
+    assert pushed.get_int_custom_property("pushed") == 1
+    assert (recorded["version"], recorded["created"]) == (1, False)
+
+
+GATE = "not blessed by the gate (Evaluator)"
+CHECK = "not blessed by the check of the export (ModelCheck)"
+NO_GATE = "no verdict of the gate (Evaluator): `model_blessing` is missing"
+NO_CHECK = (
+    "no verdict of the check of the export (ModelCheck): `infra_blessing` is missing"
+)
+
+
+@pytest.mark.parametrize(
+    "blessed, reasons",
+    [
+        ((0, 1), [GATE]),
+        ((1, 0), [CHECK]),
+        ((0, 0), [GATE, CHECK]),
+        ((None, 1), [NO_GATE]),
+        ((1, None), [NO_CHECK]),
+        ((None, None), [NO_GATE, NO_CHECK]),
+    ],
+    ids=["model", "infra", "neither", "no_model", "no_infra", "none_at_all"],
+)
+def test_without_both_blessings_nothing_is_pushed(
+    artifacts, tmp_path, blessed, reasons
+):
+    model_blessed, infra_blessed = blessed
+    pushed, recorded = push(
+        artifacts, tmp_path, model_blessed=model_blessed, infra_blessed=infra_blessed
+    )
+    assert_not_pushed(tmp_path, pushed, recorded, *reasons)
+
+
+def test_a_blessing_artifact_without_the_property_is_no_blessing(artifacts, tmp_path):
+    from components.pusher import component
+
+    executor = component.Executor()
+    silent = make_artifact(artifacts.ModelBlessing, tmp_path / "silent")
+    yes = make_artifact(artifacts.InfraBlessing, tmp_path / "yes", blessed=1)
+    inputs = {"model_blessing": [silent], "infra_blessing": [yes]}
+    assert executor._reasons_not_to_push(inputs) == [GATE]
+
+
+def test_a_push_that_cannot_be_done_fails_the_node(artifacts, tmp_path):
+    from serving import promotion
+
+    (tmp_path / "serving").write_text("a file where the folder should be")
+    with pytest.raises(promotion.DestinationNotWritable, match="serving"):
+        push(artifacts, tmp_path)
+
+
+# The component
+
+
+def channel(artifact_type):
+    from tfx.types import channel_utils
+
+    return channel_utils.as_channel([artifact_type()])
+
+
+def make_component(artifacts, base_directory, **changes):
+    from tfx.proto import pusher_pb2
+
+    from components.pusher import component
+
+    arguments = {
+        "model": channel(artifacts.Model),
+        "model_blessing": channel(artifacts.ModelBlessing),
+        "infra_blessing": channel(artifacts.InfraBlessing),
+        "push_destination": pusher_pb2.PushDestination(
+            filesystem=pusher_pb2.PushDestination.Filesystem(
+                base_directory=base_directory
+            )
+        ),
+        "custom_config": {"code": "abc"},
+    }
+    return component.Pusher(**{**arguments, **changes})
+
+
+def test_component_runs_our_executor_and_carries_the_code_hash(artifacts):
+    from components.pusher import component
+
+    pusher = make_component(artifacts, "/served").with_id("Pusher")
+    assert pusher.id == "Pusher"
+    assert pusher.executor_spec.executor_class is component.Executor
+    assert json.loads(pusher.exec_properties["custom_config"]) == {"code": "abc"}
+    assert component._base_directory(pusher.exec_properties) == "/served"
+
+
+@pytest.mark.parametrize("name", ["model_blessing", "infra_blessing", "model"])
+def test_component_without_a_channel_is_refused(artifacts, name):
+    with pytest.raises(ValueError, match=rf"not checked\. Missing: \['{name}'\]"):
+        make_component(artifacts, "/served", **{name: None})
+
+
+def test_destination_without_a_folder_is_refused(artifacts):
+    from components.pusher import component
+
+    with pytest.raises(ValueError, match="base_directory"):
+        component._base_directory({"push_destination": '{"filesystem": {}}'})
+
+
+def test_pusher_compiles_for_kubeflow(artifacts, tmp_path):
+    from tfx import v1 as tfx
+
+    importers = {
+        name: tfx.dsl.Importer(
+            source_uri=f"gs://bucket/{name}", artifact_type=artifact_type
+        ).with_id(name)
+        for name, artifact_type in (
+            ("model", artifacts.Model),
+            ("model_blessing", artifacts.ModelBlessing),
+            ("infra_blessing", artifacts.InfraBlessing),
+        )
+    }
+    pusher = make_component(
+        artifacts,
+        "/served",
+        **{name: importer.outputs["result"] for name, importer in importers.items()},
+    )
+    experimental = tfx.orchestration.experimental
+    job = experimental.KubeflowV2DagRunner(
+        config=experimental.KubeflowV2DagRunnerConfig(default_image="image:1"),
+        output_dir=str(tmp_path),
+        output_filename="pipeline.json",
+    ).run(
+        tfx.dsl.Pipeline(
+            pipeline_name="push",
+            pipeline_root="gs://bucket/root",
+            components=[*importers.values(), pusher],
+        )
+    )
+    executors = job["pipelineSpec"]["deploymentSpec"]["executors"]
+    assert "components.pusher.component.Executor" in json.dumps(executors)

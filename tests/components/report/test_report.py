@@ -1,0 +1,137 @@
+"""The component: reads the artifacts of a run and writes its page."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+EVALUATED = {
+    "metrics": [
+        {"slice": "Overall", "model": "candidate", "metric": "accuracy", "value": 0.7}
+    ],
+    "examples": {"Overall": 20},
+    "validation_ok": False,
+    "failures": [],
+}
+FACTS = {
+    "task": "classification",
+    "checkpoint": "minilm",
+    "gate": {"floors": {"accuracy": 0.8}, "max_drop": {}, "slices": {}},
+    "hashes": {"data": "abc"},
+}
+FILES = {
+    "pushed_model": ("pushed.json", {"pushed": False, "reasons": ["not blessed"]}),
+    "infra_blessing": ("check.json", {"problems": [], "figures": {"requests": 5}}),
+    "account": (
+        "account.json",
+        {
+            "files": [{"path": "a.csv", "rows_read": 9, "kept": 9, "rejected": {}}],
+            "splits": {"train": 9},
+        },
+    ),
+    "verdict": (
+        "findings.json",
+        {"findings": [{"severity": "note", "message": "A <b>note</b>."}]},
+    ),
+    "model_run": (
+        "history.json",
+        [{"epoch": 1, "loss": 2.0, "validation_loss": 1.0, "seconds": 3.0}],
+    ),
+}
+
+
+def run(tmp_path, monkeypatch, files):
+    """Runs the component with these files in its inputs; gives the page."""
+    from tfx.types import standard_artifacts
+
+    from components import artifacts
+    from components.evaluator import results
+    from components.report import component
+
+    # Reading TFMA's own files has its tests beside `results`.
+    monkeypatch.setattr(results, "read", lambda uri: EVALUATED)
+    types = {
+        "evaluation": standard_artifacts.ModelEvaluation,
+        "model_blessing": standard_artifacts.ModelBlessing,
+        "infra_blessing": standard_artifacts.InfraBlessing,
+        "pushed_model": standard_artifacts.PushedModel,
+        "account": artifacts.DataAccount,
+        "verdict": artifacts.DataVerdict,
+        "model_run": standard_artifacts.ModelRun,
+        "report": artifacts.RunReport,
+    }
+    inputs = {}
+    for name, artifact_type in types.items():
+        inputs[name] = artifact_type()
+        inputs[name].uri = str(tmp_path / name)
+        (tmp_path / name).mkdir()
+        if name in files:
+            file, content = files[name]
+            (tmp_path / name / file).write_text(json.dumps(content))
+    component.Report.test_call(
+        **inputs, title="intents", facts=json.dumps(FACTS), code=""
+    )
+    return (tmp_path / "report" / "report.html").read_text()
+
+
+def test_the_page_holds_what_the_artifacts_say(tmp_path, monkeypatch):
+    page = run(tmp_path, monkeypatch, FILES)
+    for words in (
+        "Not pushed: the model was refused",
+        "accuracy 0.7000 is below the floor 0.8000",
+        "9 rows read, 9 kept, 0 rejected.",
+        "A &lt;b&gt;note&lt;/b&gt;.",
+        "Validation loss",
+        "minilm",
+        "abc",
+    ):
+        assert words in page
+
+
+def test_files_that_were_never_written_are_told_not_missed(tmp_path, monkeypatch):
+    page = run(tmp_path, monkeypatch, {})
+    assert "The run stopped early." in page
+    assert "There is no account of the data" in page
+    assert "The data gate has no result" in page
+
+
+def test_report_compiles_for_kubeflow(tmp_path):
+    from tfx import v1 as tfx
+
+    from components import artifacts
+    from components.report import component
+
+    standard = tfx.types.standard_artifacts
+    importers = {
+        name: tfx.dsl.Importer(
+            source_uri=f"gs://bucket/{name}", artifact_type=artifact_type
+        ).with_id(name)
+        for name, artifact_type in (
+            ("evaluation", standard.ModelEvaluation),
+            ("model_blessing", standard.ModelBlessing),
+            ("infra_blessing", standard.InfraBlessing),
+            ("pushed_model", standard.PushedModel),
+            ("account", artifacts.DataAccount),
+            ("verdict", artifacts.DataVerdict),
+            ("model_run", standard.ModelRun),
+        )
+    }
+    report = component.Report(
+        title="intents",
+        facts="{}",
+        **{name: importer.outputs["result"] for name, importer in importers.items()},
+    )
+    experimental = tfx.orchestration.experimental
+    job = experimental.KubeflowV2DagRunner(
+        config=experimental.KubeflowV2DagRunnerConfig(default_image="image:1"),
+        output_dir=str(tmp_path),
+        output_filename="pipeline.json",
+    ).run(
+        tfx.dsl.Pipeline(
+            pipeline_name="report",
+            pipeline_root="gs://bucket/root",
+            components=[*importers.values(), report],
+        )
+    )
+    assert "Report" in job["pipelineSpec"]["root"]["dag"]["tasks"]
