@@ -1,0 +1,65 @@
+"""Compiles a job for Kubeflow Pipelines v2 and Vertex AI. Needs no cluster.
+
+  python kubeflow/compile.py --config configs/intent.yaml --output build/
+
+The same `create_pipeline` as on one machine; only the addresses differ. Nothing is
+uploaded and no credentials are read.
+"""
+
+import os
+import sys
+
+import click
+
+from pipeline import checkpoints, nodes, place
+from pipeline.config import Config, ConfigError, load
+
+
+@click.command()
+@click.option("--config", "config_path", required=True, metavar="FILE")
+@click.option("--output", required=True, metavar="DIR", help="Where the spec is put.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE")
+def main(config_path: str, output: str, overrides: tuple[str, ...]) -> None:
+    """Writes OUTPUT/NAME.json, a PipelineJob with its pipeline spec."""
+    try:
+        config = load(config_path, overrides)
+        path = compile_spec(config, output)
+    except ConfigError as error:
+        click.echo(f"compile.py: {error}", err=True)
+        sys.exit(2)
+    dag = nodes.of_dag(reviewed_schema=config.data.reviewed_schema is not None)
+    click.echo(f"{path}: {len(dag)} nodes, image {config.runner.kubeflow.image}")
+
+
+def compile_spec(config: Config, output: str) -> str:
+    """Writes the spec of a job and returns its path.
+
+    Raises:
+      ConfigError: if the job names a file that a cluster cannot read.
+    """
+    there = place.cluster(config)
+    # Contents are known here; the cluster's addresses are only written down.
+    here = place.local(config, checkpoints.locate(config))
+    contents = place.fingerprint(config, here)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    from tfx import v1 as tfx
+
+    from pipeline.dag import create_pipeline
+
+    os.makedirs(output, exist_ok=True)
+    experimental = tfx.orchestration.experimental
+    experimental.KubeflowV2DagRunner(
+        config=experimental.KubeflowV2DagRunnerConfig(
+            display_name=config.name,
+            default_image=config.runner.kubeflow.image,
+            use_pipeline_spec_2_1=True,
+        ),
+        output_dir=output,
+        output_filename=f"{config.name}.json",
+    ).run(create_pipeline(config, place=there, fingerprints=contents))
+    return os.path.join(output, f"{config.name}.json")
+
+
+if __name__ == "__main__":
+    main()

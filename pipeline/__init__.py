@@ -1,0 +1,1 @@
+"""Configuration, the DAG, the command line, and the records of runs."""

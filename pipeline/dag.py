@@ -1,0 +1,187 @@
+"""The DAG: topology only. Reads nothing, writes nothing, branches on no runner."""
+
+import json
+
+from tfx import v1 as tfx
+
+from components import artifacts
+from components.data_gate.component import DataGate
+from components.example_gen.component import ExampleGen
+from components.model_check.component import ModelCheck
+from components.pusher.component import Pusher
+from components.report.component import Report
+from pipeline import eval_config
+from pipeline.config import Config
+from pipeline.place import Fingerprints, Place
+from trainer_module.settings import TrainerSettings, TransformSettings
+
+_standard = tfx.types.standard_artifacts
+
+
+def create_pipeline(
+    config: Config,
+    *,
+    place: Place,
+    fingerprints: Fingerprints,
+    metadata=None,
+    enable_cache: bool = True,
+) -> tfx.dsl.Pipeline:
+    """Wires the nodes of `nodes.NODES`.
+
+    Args:
+      config: the job.
+      place: addresses that the nodes can reach.
+      fingerprints: contents behind them, so that the cache notices a change.
+      metadata: connection to ML Metadata; a cluster brings its own.
+      enable_cache: whether finished work is reused.
+    """
+    code = fingerprints.code
+    data_json = place.data.model_dump_json()
+    checkpoint = tfx.dsl.Importer(
+        source_uri=place.checkpoint_dir,
+        artifact_type=artifacts.Checkpoint,
+        custom_properties={"content_hash": fingerprints.checkpoint},
+    ).with_id("Checkpoint")
+    example_gen = ExampleGen(
+        data=data_json,
+        task=config.task,
+        data_hash=fingerprints.data,
+        code=code["ExampleGen"],
+    ).with_id("ExampleGen")
+    examples = example_gen.outputs["examples"]
+    statistics = tfx.components.StatisticsGen(examples=examples)
+    schema_gen = _schema(place, statistics)
+    schema = schema_gen.outputs["schema"]
+    validator = tfx.components.ExampleValidator(
+        statistics=statistics.outputs["statistics"], schema=schema
+    )
+    data_gate = DataGate(
+        examples=examples,
+        schema=schema,
+        anomalies=validator.outputs["anomalies"],
+        account=example_gen.outputs["account"],
+        data=data_json,
+        task=config.task,
+        code=code["DataGate"],
+    ).with_id("DataGate")
+
+    learned = {
+        "task": config.task,
+        "checkpoint_dir": place.checkpoint_dir,
+        "checkpoint_hash": fingerprints.checkpoint,
+        "model": config.model,
+    }
+    transform = tfx.components.Transform(
+        examples=examples,
+        schema=schema,
+        preprocessing_fn="trainer_module.preprocessing.preprocessing_fn",
+        custom_config=TransformSettings(
+            **learned, code=code["Transform"]
+        ).to_custom_config(),
+    )
+    transform.add_upstream_nodes([data_gate, checkpoint])
+    baseline = tfx.dsl.Resolver(
+        strategy_class=tfx.dsl.experimental.LatestBlessedModelStrategy,
+        model=tfx.dsl.Channel(type=_standard.Model),
+        model_blessing=tfx.dsl.Channel(type=_standard.ModelBlessing),
+    ).with_id("Baseline")
+    trainer = tfx.components.Trainer(
+        run_fn="trainer_module.run_fn.run_fn",
+        examples=transform.outputs["transformed_examples"],
+        transform_graph=transform.outputs["transform_graph"],
+        train_args=tfx.proto.TrainArgs(),  # Epochs and steps are in custom_config.
+        eval_args=tfx.proto.EvalArgs(),
+        custom_config=TrainerSettings(
+            **learned,
+            train=config.train,
+            strategy=config.runner.strategy,
+            code=code["Trainer"],
+        ).to_custom_config(),
+    )
+    model = trainer.outputs["model"]
+    evaluator = tfx.components.Evaluator(
+        examples=examples,
+        model=model,
+        baseline_model=baseline.outputs["model"],
+        schema=schema,
+        eval_config=eval_config.build(config, code=code["Evaluator"]),
+        example_splits=["eval"],
+    )
+    model_check = ModelCheck(
+        model=model,
+        examples=examples,
+        max_requests=config.serving.check_requests,
+        max_load_seconds=config.serving.max_load_seconds,
+        max_latency_seconds=config.serving.max_latency_seconds,
+        max_memory_mb=config.serving.max_memory_mb,
+        timeout_seconds=config.serving.check_timeout_seconds,
+        code=code["ModelCheck"],
+    ).with_id("ModelCheck")
+    pusher = Pusher(
+        model=model,
+        model_blessing=evaluator.outputs["blessing"],
+        infra_blessing=model_check.outputs["blessing"],
+        push_destination=tfx.proto.PushDestination(
+            filesystem=tfx.proto.PushDestination.Filesystem(
+                base_directory=place.serving_dir
+            )
+        ),
+        custom_config={"code": code["Pusher"]},
+    ).with_id("Pusher")
+    report = Report(
+        evaluation=evaluator.outputs["evaluation"],
+        model_blessing=evaluator.outputs["blessing"],
+        infra_blessing=model_check.outputs["blessing"],
+        pushed_model=pusher.outputs["pushed_model"],
+        account=example_gen.outputs["account"],
+        verdict=data_gate.outputs["verdict"],
+        model_run=trainer.outputs["model_run"],
+        title=config.name,
+        facts=_facts(config, fingerprints),
+        code=code["Report"],
+    ).with_id("Report")
+    return tfx.dsl.Pipeline(
+        pipeline_name=config.name,
+        pipeline_root=place.artifact_root,
+        components=[
+            checkpoint,
+            example_gen,
+            statistics,
+            schema_gen,
+            validator,
+            data_gate,
+            transform,
+            baseline,
+            trainer,
+            evaluator,
+            model_check,
+            pusher,
+            report,
+        ],
+        enable_cache=enable_cache,
+        metadata_connection_config=metadata,
+        beam_pipeline_args=list(config.runner.beam_args),
+    )
+
+
+def _schema(place: Place, statistics):
+    if place.schema_file:
+        return tfx.components.ImportSchemaGen(schema_file=place.schema_file)
+    return tfx.components.SchemaGen(
+        statistics=statistics.outputs["statistics"],
+        exclude_splits=["eval"],  # So that eval is held against what train has.
+    )
+
+
+def _facts(config: Config, fingerprints: Fingerprints) -> str:
+    facts = {
+        "task": config.task,
+        "checkpoint": config.model.checkpoint,
+        "gate": config.gate.model_dump(mode="json"),
+        "hashes": {
+            "data": fingerprints.data,
+            "checkpoint": fingerprints.checkpoint,
+            "training code": fingerprints.code["Trainer"],
+        },
+    }
+    return json.dumps(facts, sort_keys=True)

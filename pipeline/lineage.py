@@ -1,0 +1,76 @@
+"""What ML Metadata knows about a run, as plain values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def newest_run(store, pipeline_name: str) -> dict[str, Any]:
+    """The executions and output artifacts of the newest run of a pipeline.
+
+    Returns:
+      {"run_id": str, "nodes": {node: {"state": "COMPLETE" | "CACHED" | "FAILED" |
+      "RUNNING", "outputs": {key: {"uri": str, "id": int, "properties": {...}}}}}}.
+    """
+    from ml_metadata.proto import metadata_store_pb2 as pb
+
+    states = {value: name for name, value in pb.Execution.State.items()}
+    prefix = f"{pipeline_name}."
+    runs = [
+        context
+        for context in store.get_contexts_by_type("pipeline_run")
+        if _pipelines_of(store, context) == [pipeline_name]
+    ]
+    if not runs:
+        return {"run_id": None, "nodes": {}}
+    run = max(runs, key=lambda context: context.id)
+    nodes: dict[str, Any] = {}
+    executions = sorted(store.get_executions_by_context(run.id), key=lambda e: e.id)
+    for execution in executions:
+        node = _node_of(store, execution, prefix)
+        if node is not None:
+            nodes[node] = {
+                "state": states[execution.last_known_state],
+                "execution_id": execution.id,
+                "outputs": _outputs(store, execution.id),
+            }
+    return {"run_id": run.name, "nodes": nodes}
+
+
+def _pipelines_of(store, context) -> list[str]:
+    parents = store.get_parent_contexts_by_context(context.id)
+    return [p.name for p in parents] or [_property(context, "pipeline_name")]
+
+
+def _property(holder, name: str) -> str | None:
+    for properties in (holder.properties, holder.custom_properties):
+        if name in properties:
+            return properties[name].string_value
+    return None
+
+
+def _node_of(store, execution, prefix: str) -> str | None:
+    for context in store.get_contexts_by_execution(execution.id):
+        if context.name.startswith(prefix):
+            return context.name.removeprefix(prefix)
+    return None
+
+
+def _outputs(store, execution_id: int) -> Mapping[str, Any]:
+    from ml_metadata.proto import metadata_store_pb2 as pb
+
+    found = {}
+    for event in store.get_events_by_execution_ids([execution_id]):
+        if event.type != pb.Event.OUTPUT:
+            continue
+        key = event.path.steps[0].key
+        (artifact,) = store.get_artifacts_by_id([event.artifact_id])
+        found[key] = {
+            "id": artifact.id,
+            "uri": artifact.uri,
+            "properties": {
+                name: getattr(value, value.WhichOneof("value"))
+                for name, value in artifact.custom_properties.items()
+                if value.WhichOneof("value") in ("int_value", "string_value")
+            },
+        }
+    return found

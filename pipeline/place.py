@@ -1,0 +1,124 @@
+"""Where a DAG runs and what it is made of: the differences between runners. Pure."""
+
+import hashlib
+import importlib.metadata
+import os
+
+from components.example_gen.settings import DataSettings
+from pipeline import fingerprints
+from pipeline.config import Config, ConfigError
+from pipeline.nodes import CODE_OF_NODE, LIBRARIES
+from trainer_module.settings import Section
+
+
+class Place(Section):
+    """Addresses that the DAG's nodes can reach."""
+
+    artifact_root: str
+    serving_dir: str
+    checkpoint_dir: str
+    schema_file: str | None
+    data: DataSettings
+
+
+class Fingerprints(Section):
+    """Contents behind those addresses, for the cache keys of the nodes."""
+
+    data: str
+    checkpoint: str
+    code: dict[str, str]
+
+
+def local(config: Config, checkpoint_dir: str) -> Place:
+    """This machine: everything below `runner.root`."""
+    root = str(config.runner.root)
+    return Place(
+        artifact_root=os.path.join(root, "artifacts"),
+        serving_dir=os.path.join(str(config.serving.dir), config.name),
+        checkpoint_dir=checkpoint_dir,
+        schema_file=schema_file(config.data.reviewed_schema),
+        data=config.data,
+    )
+
+
+def cluster(config: Config) -> Place:
+    """A Kubeflow cluster, whose image holds this project and the checkpoint.
+
+    Raises:
+      ConfigError: if a data file is on this machine only.
+    """
+    kubeflow = config.runner.kubeflow
+
+    def reachable(path: str | None, key: str) -> str | None:
+        if path is None or "://" in path:
+            return path
+        inside = os.path.relpath(path, fingerprints.project_dir())
+        if inside.startswith(os.pardir):
+            raise ConfigError(
+                f"{key}: a cluster cannot read {path}, which is on this machine. Put "
+                f"the file into a bucket, and pass `--set {key}=gs://...`."
+            )
+        return f"{kubeflow.project_dir}/{inside}"
+
+    data = config.data
+    return Place(
+        artifact_root=kubeflow.pipeline_root,
+        serving_dir=f"{kubeflow.serving_dir}/{config.name}",
+        checkpoint_dir=kubeflow.checkpoint_dir,
+        schema_file=reachable(
+            schema_file(data.reviewed_schema), "data.reviewed_schema"
+        ),
+        data=data.model_copy(
+            update={
+                "train": reachable(data.train, "data.train"),
+                "eval": reachable(data.eval, "data.eval"),
+            }
+        ),
+    )
+
+
+def schema_file(name: str | None) -> str | None:
+    """The path of a reviewed schema: a name in `schemas/`, or a path.
+
+    Raises:
+      ConfigError: if there is none; lists those there are.
+    """
+    if name is None:
+        return None
+    folder = os.path.join(fingerprints.project_dir(), "schemas")
+    for path in (os.path.join(folder, f"{name}.pbtxt"), name):
+        if os.path.isfile(path):
+            return os.path.abspath(path)
+    there = sorted(n[:-6] for n in os.listdir(folder) if n.endswith(".pbtxt"))
+    raise ConfigError(
+        f"data.reviewed_schema: there is no schema {name!r}. Allowed: a path, or one "
+        f"of {there} in schemas/."
+    )
+
+
+def fingerprint(config: Config, place: Place) -> Fingerprints:
+    """Hashes what the nodes read. Files in buckets go by their address alone."""
+    data = [place.data.train, place.data.eval, place.schema_file]
+    libraries = "".join(f"{n}{importlib.metadata.version(n)}" for n in LIBRARIES)
+    return Fingerprints(
+        data=_joined(_content(path) for path in data if path),
+        checkpoint=_checkpoint(config, place.checkpoint_dir),
+        code={
+            node: _joined([fingerprints.of_code(*modules), libraries])
+            for node, modules in CODE_OF_NODE.items()
+        },
+    )
+
+
+def _checkpoint(config: Config, path: str) -> str:
+    if os.path.isdir(path):
+        return fingerprints.of_folder(path)
+    return _joined([path, config.model.create.model_dump_json()])
+
+
+def _content(path: str) -> str:
+    return fingerprints.of_file(path) if os.path.isfile(path) else path
+
+
+def _joined(parts) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

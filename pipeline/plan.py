@@ -1,0 +1,58 @@
+"""What one run is to do: all that its worker process needs, as one file. Pure."""
+
+import hashlib
+import os
+
+from pipeline.config import Config
+from pipeline.place import Fingerprints, Place
+from trainer_module.settings import Section
+
+PLAN_FILE = "plan.json"
+EVENTS_FILE = "events.jsonl"
+RESULT_FILE = "result.json"
+SUMMARY_FILE = "summary.json"
+LOG_FILE = "log.txt"
+REPORT_FILE = "report.html"
+
+
+class Plan(Section):
+    """One run: the job, its addresses and contents, and which part of the DAG."""
+
+    config: Config
+    place: Place
+    fingerprints: Fingerprints
+    from_node: str | None = None
+    to_node: str | None = None
+    enable_cache: bool = True
+
+    @property
+    def key(self) -> str:
+        """Equal for two runs that would compute the same."""
+        # Whole-run settings only: a partial run is never "nothing to do".
+        parts = [
+            self.config.model_dump_json(),
+            self.place.model_dump_json(),
+            self.fingerprints.model_dump_json(),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def metadata_path(self) -> str:
+        return metadata_path(self.config)
+
+    def write(self, run_dir: str) -> None:
+        with open(os.path.join(run_dir, PLAN_FILE), "w", encoding="utf-8") as f:
+            f.write(self.model_dump_json(indent=1))
+
+    @classmethod
+    def read(cls, run_dir: str) -> "Plan":
+        with open(os.path.join(run_dir, PLAN_FILE), encoding="utf-8") as f:
+            return cls.model_validate_json(f.read())
+
+
+def metadata_path(config: Config) -> str:
+    return os.path.join(str(config.runner.root), "metadata.sqlite")
+
+
+def runs_dir(config: Config) -> str:
+    return os.path.join(str(config.runner.root), "runs")

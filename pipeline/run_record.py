@@ -1,0 +1,212 @@
+"""The record of a run: summary.json, and what earlier ones say."""
+
+import json
+import os
+import shutil
+from typing import Any
+
+import psutil
+
+from components.evaluator import core as gate
+from pipeline import plan as plans
+from pipeline.plan import Plan
+
+PUSHED, NOT_PUSHED = "pushed", "not pushed"
+
+
+class PeakMemory:
+    """The largest resident memory of a process and its children, as sampled."""
+
+    def __init__(self, pid: int):
+        self._process = psutil.Process(pid)
+        self.megabytes = 0.0
+
+    def sample(self) -> None:
+        try:
+            family = [self._process, *self._process.children(recursive=True)]
+            total = sum(member.memory_info().rss for member in family)
+        except psutil.Error:
+            return  # One of them has just ended.
+        self.megabytes = max(self.megabytes, total / 2**20)
+
+
+def make(
+    plan: Plan,
+    *,
+    run_id: str,
+    run_dir: str,
+    seconds: float,
+    peak_memory_mb: float,
+    worker_exit_code: int | None,
+    interrupted: bool,
+) -> dict[str, Any]:
+    """Puts together what is known when the worker has ended, however it ended."""
+    events = read_events(run_dir)
+    result = _read_json(os.path.join(run_dir, plans.RESULT_FILE)) or {}
+    run_nodes = result.get("run", {}).get("nodes", {})
+    evaluation = result.get("evaluation")
+    failure = _failure(result, events, worker_exit_code, interrupted)
+
+    def written(node: str, output: str, name: str) -> Any:
+        uri = run_nodes.get(node, {}).get("outputs", {}).get(output, {}).get("uri")
+        return _read_json(os.path.join(uri, name)) if uri else None
+
+    push = run_nodes.get("Pusher", {}).get("outputs", {}).get("pushed_model")
+    checks = []
+    if evaluation:
+        gate_settings = plan.config.gate.model_dump(mode="json")
+        checks = gate.explain(gate_settings, evaluation["metrics"])
+    record = {
+        "run_id": run_id,
+        "name": plan.config.name,
+        "key": plan.key,
+        "pipeline_run_id": result.get("run", {}).get("run_id"),
+        "partial": bool(plan.from_node or plan.to_node),
+        "seconds": round(seconds, 1),
+        "peak_memory_mb": round(peak_memory_mb),
+        "config": plan.config.model_dump(mode="json"),
+        "fingerprints": plan.fingerprints.model_dump(mode="json"),
+        "data": written("ExampleGen", "account", "account.json")
+        or _last(events, "data", "account"),
+        "data_findings": written("DataGate", "verdict", "findings.json"),
+        "nodes": _nodes(events),
+        "training": written("Trainer", "model_run", "history.json"),
+        "metrics": evaluation["metrics"] if evaluation else [],
+        "examples": evaluation["examples"] if evaluation else {},
+        "checks": [{**vars(c), "in_words": c.in_words()} for c in checks],
+        "refused_by_tfma": evaluation["failures"] if evaluation else [],
+        "model_check": written("ModelCheck", "blessing", "check.json"),
+        "failure": failure,
+        "push": push["properties"] if push else None,
+        "artifacts": {
+            node: {key: out["uri"] for key, out in found["outputs"].items()}
+            for node, found in run_nodes.items()
+        },
+        "log": os.path.join(run_dir, plans.LOG_FILE),
+    }
+    record["outcome"], record["exit_code"] = _outcome(record, plan, evaluation)
+    _keep_report(record, run_dir)
+    return record
+
+
+def _outcome(record, plan: Plan, evaluation) -> tuple[str, int]:
+    failure, push = record["failure"], record["push"]
+    if failure and failure["kind"] == "interrupted":
+        return "interrupted", 130
+    if failure:
+        return ("data refused", 3) if failure["data_refused"] else ("failed", 1)
+    if push and push.get("pushed") == 1:
+        return PUSHED, 0
+    if push is not None or (evaluation and not evaluation["validation_ok"]):
+        return "not blessed", 4
+    return "done", 0  # A part of the DAG, without the Pusher.
+
+
+def _failure(result, events, worker_exit_code, interrupted) -> dict[str, Any] | None:
+    if interrupted:
+        return {
+            "kind": "interrupted",
+            "node": _last(events, "node_started", "node"),
+            "findings": ["The run was interrupted. Production is unchanged."],
+            "data_refused": False,
+        }
+    failed = [e for e in events if e["kind"] == "node_failed"]
+    if failed:
+        first = failed[0]
+        return {
+            "kind": "refused" if first["refused"] else "failed",
+            "node": first["node"],
+            "findings": first["findings"],
+            "data_refused": first["data_refused"],
+        }
+    if result.get("failure"):
+        return {"kind": "failed", "node": None, **result["failure"]}
+    if worker_exit_code != 0:
+        return {
+            "kind": "died",
+            "node": _last(events, "node_started", "node"),
+            "findings": [_death(worker_exit_code)],
+            "data_refused": False,
+        }
+    return None
+
+
+def _death(exit_code: int | None) -> str:
+    if exit_code == -9:
+        return (
+            "The worker process was killed (signal 9), which the system does when "
+            "memory runs out. Lower train.batch_size or model.max_source_tokens."
+        )
+    how = f"signal {-exit_code}" if exit_code and exit_code < 0 else f"code {exit_code}"
+    return f"The worker process ended with {how} before it was done."
+
+
+def write(record: dict[str, Any], run_dir: str) -> None:
+    path = os.path.join(run_dir, plans.SUMMARY_FILE)
+    with open(f"{path}.incomplete", "w", encoding="utf-8") as f:
+        json.dump(record, f, indent=1, ensure_ascii=False)
+    os.replace(f"{path}.incomplete", path)
+
+
+def unchanged_since(plan: Plan) -> dict[str, Any] | None:
+    """The newest full run, if it pushed and this one would compute the same."""
+    root = plans.runs_dir(plan.config)
+    if not os.path.isdir(root):
+        return None
+    for run_id in sorted(os.listdir(root), reverse=True):
+        record = _read_json(os.path.join(root, run_id, plans.SUMMARY_FILE))
+        if record is None or record["partial"]:
+            continue
+        same = record["key"] == plan.key and record["outcome"] == PUSHED
+        return record if same and _still_served(plan, record) else None
+    return None
+
+
+def _still_served(plan: Plan, record: dict[str, Any]) -> bool:
+    version = os.path.join(plan.place.serving_dir, record["push"]["pushed_version"])
+    return os.path.exists(os.path.join(version, "saved_model.pb"))
+
+
+def read_events(run_dir: str) -> list[dict[str, Any]]:
+    path = os.path.join(run_dir, plans.EVENTS_FILE)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    return [json.loads(line) for line in lines[:-1]]  # The last may be half written.
+
+
+def _nodes(events) -> list[dict[str, Any]]:
+    return [
+        {
+            "node": e["node"],
+            "seconds": round(e["seconds"], 2),
+            "state": "failed"
+            if e["kind"] == "node_failed"
+            else ("reused" if e["cached"] else "executed"),
+        }
+        for e in events
+        if e["kind"] in ("node_finished", "node_failed")
+    ]
+
+
+def _last(events, kind: str, field: str | None):
+    for event in reversed(events):
+        if event["kind"] == kind:
+            return event if field is None else event.get(field)
+    return None
+
+
+def _keep_report(record: dict[str, Any], run_dir: str) -> None:
+    report = record["artifacts"].get("Report", {}).get("report")
+    page = os.path.join(report, plans.REPORT_FILE) if report else ""
+    if os.path.exists(page):
+        shutil.copyfile(page, os.path.join(run_dir, plans.REPORT_FILE))
+
+
+def _read_json(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None

@@ -1,0 +1,306 @@
+"""What a person sees of a run: progress while it lasts, the verdict at its end."""
+
+import os
+import shlex
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from pipeline import plan as plans
+from pipeline.plan import Plan
+
+_SECONDS_BETWEEN_PLAIN_LINES = 10.0
+_RANDOM_WEIGHTS = (
+    "This T5 was made here, with random weights. From a few hundred rows such a model "
+    "learns little: its summaries are no measure of what T5 can do. Set "
+    "`model.checkpoint` to a pretrained T5 for real use."
+)
+
+
+class Terminal:
+    """Shows the events of one run.
+
+    On a terminal a live line tells what runs now; elsewhere (CI, a pipe) plain lines
+    do, one a node and one every ten seconds of training.
+    """
+
+    def __init__(self, console: Console | None = None):
+        self._console = console or Console(highlight=False, soft_wrap=True)
+        self._live: Live | None = None
+        self._running: dict[str, float] = {}
+        self._training: dict[str, Any] | None = None
+        self._told_plain = 0.0
+        self._account: dict[str, Any] | None = None
+        self._plan: Plan | None = None
+
+    def start(self, plan: Plan, run_id: str, run_dir: str) -> None:
+        self._plan = plan
+        job = plan.config
+        self._say(f"[bold]{job.name}[/] ({job.task}), run {run_id}")
+        self._say(f"[dim]log: {_short(os.path.join(run_dir, plans.LOG_FILE))}[/]")
+        if job.model.checkpoint == "create":
+            self._say(f"[yellow]{_RANDOM_WEIGHTS}[/]")
+        if self._console.is_terminal:
+            self._live = Live(
+                console=self._console, refresh_per_second=8, transient=True
+            )
+            self._live.start()
+        self._running["loading TensorFlow and TFX"] = time.monotonic()
+
+    def show(self, event: dict[str, Any]) -> None:
+        handler = getattr(self, f"_on_{event['kind']}", None)
+        if handler:
+            handler(event)
+        if self._live:
+            self._live.update(self._now())
+
+    def stop(self) -> None:
+        if self._live:
+            self._live.stop()
+            self._live = None
+
+    # --- events -------------------------------------------------------------------
+
+    def _on_running(self, event) -> None:
+        self._running.clear()
+
+    def _on_checkpoint(self, event) -> None:
+        self._say(f"  {event['action']} the checkpoint in {_short(event['path'])}")
+
+    def _on_node_started(self, event) -> None:
+        self._running[event["node"]] = time.monotonic()
+        self._training = None
+
+    def _on_node_finished(self, event) -> None:
+        self._running.pop(event["node"], None)
+        self._training = None
+        how = "reused" if event["cached"] else "done"
+        note = ""
+        if event["node"] == "ExampleGen" and self._account:
+            note = account_in_words(self._account)
+        self._node_line(event["node"], how, event["seconds"], note)
+
+    def _on_node_failed(self, event) -> None:
+        self._running.pop(event["node"], None)
+        how = "refused" if event["refused"] else "failed"
+        self._node_line(event["node"], f"[red]{how}[/]", event["seconds"])
+
+    def _on_data(self, event) -> None:
+        self._account = event["account"]
+
+    def _on_data_gate(self, event) -> None:
+        for note in event.get("notes", []):
+            self._say(f"  [yellow]note[/] {_escape(_message(note))}")
+
+    def _on_training(self, event) -> None:
+        self._training = {"steps": event["updates"], "step": 0}
+
+    def _on_step(self, event) -> None:
+        self._training = event
+        since_told = time.monotonic() - self._told_plain
+        if self._live or since_told < _SECONDS_BETWEEN_PLAIN_LINES:
+            return
+        self._told_plain = time.monotonic()
+        self._say(f"  Trainer            {_training_in_words(event)}")
+
+    def _on_epoch(self, event) -> None:
+        self._say(
+            f"  [dim]epoch {event['epoch']}/{event['epochs']}: loss "
+            f"{event['loss']:.3f}, on the eval split {event['validation_loss']:.3f}, "
+            f"{event['seconds']:.0f} s[/]"
+        )
+
+    # --- the end ------------------------------------------------------------------
+
+    def data_refused(self, findings: Sequence[str]) -> None:
+        """The data was refused before a run began."""
+        self._verdict("red", "Data refused. Nothing ran; production is unchanged.")
+        self._list(findings)
+
+    def nothing_to_do(self, record: dict[str, Any]) -> None:
+        version = record["push"]["pushed_version"]
+        self._say(
+            "[bold green]Nothing to do.[/] Data, configuration, code and checkpoint "
+            f"are those of run {record['run_id']}, whose model is version {version}."
+        )
+        self._metrics(record)
+        self._ways_on(record)
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """The verdict in words, the figures, and the ways on."""
+        outcome, failure = record["outcome"], record["failure"]
+        self._say("")
+        if outcome == "pushed":
+            version = record["push"]["pushed_version"]
+            self._verdict(
+                "green", f"Promoted: version {version} is the model to serve."
+            )
+        elif outcome == "not blessed":
+            self._verdict("red", "Not promoted. Production is unchanged.")
+            self._list(_why_not(record))
+        elif outcome == "data refused":
+            where = failure["node"]
+            self._verdict("red", f"Data refused by {where}. Production is unchanged.")
+            self._list(failure["findings"])
+        elif outcome == "done":
+            self._verdict("green", "Done: the chosen part of the DAG has run.")
+        else:
+            where = f" in {failure['node']}" if failure["node"] else ""
+            self._verdict("red", f"{outcome.capitalize()}{where}.")
+            self._list(failure["findings"])
+        self._metrics(record)
+        if record["config"]["model"]["checkpoint"] == "create" and record["metrics"]:
+            self._say(f"[yellow]{_RANDOM_WEIGHTS}[/]")
+        self._say(
+            f"[dim]{record['seconds']:.0f} s, peak memory "
+            f"{record['peak_memory_mb']} MB[/]"
+        )
+        self._ways_on(record)
+
+    def _metrics(self, record: dict[str, Any]) -> None:
+        if not record["metrics"]:
+            return
+        values = {
+            (m["slice"], m["model"], m["metric"]): m["value"] for m in record["metrics"]
+        }
+        names = list(dict.fromkeys(m["metric"] for m in record["metrics"]))
+        slices = list(dict.fromkeys(m["slice"] for m in record["metrics"]))
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column("slice")
+        table.add_column("rows", justify="right")
+        for name in names:
+            table.add_column(name, justify="right")
+        for where in sorted(slices, key=lambda s: (s != "Overall", s)):
+            cells = [
+                _with_baseline(
+                    values.get((where, "candidate", name)),
+                    values.get((where, "baseline", name)),
+                )
+                for name in names
+            ]
+            rows = record["examples"].get(where, "")
+            table.add_row(Text(where), str(rows), *cells)
+        self._console.print(table)
+
+    def _ways_on(self, record: dict[str, Any]) -> None:
+        if record["push"] and record["push"].get("pushed") == 1:
+            example = shlex.quote(_EXAMPLES[record["config"]["task"]])
+            served = _short(os.path.dirname(record["push"]["pushed_destination"]))
+            self._say(f"Ask it:  texttune ask --model {shlex.quote(served)} {example}")
+        run_dir = os.path.dirname(record["log"])
+        for label, name in (
+            ("Report:", plans.REPORT_FILE),
+            ("Record:", "summary.json"),
+        ):
+            path = os.path.join(run_dir, name)
+            if os.path.exists(path):
+                self._say(f"{label}  {_short(path)}")
+        if record["failure"] and record["outcome"] != "data refused":
+            self._say(f"Log:     {_short(record['log'])}")
+
+    # --- pieces -------------------------------------------------------------------
+
+    def _say(self, markup: str) -> None:
+        self._console.print(markup)
+
+    def _verdict(self, colour: str, text: str) -> None:
+        self._say(f"[bold {colour}]{_escape(text)}[/]")
+
+    def _list(self, sentences: Sequence[str]) -> None:
+        for sentence in sentences:
+            self._say(f"  - {_escape(sentence)}")
+
+    def _node_line(self, node: str, how: str, seconds: float, note: str = "") -> None:
+        self._say(f"  {node:<18} {how:<8} {seconds:6.1f} s   {_escape(note)}".rstrip())
+
+    def _now(self):
+        lines: list[Any] = []
+        for node, since in self._running.items():
+            seconds = time.monotonic() - since
+            if node == "Trainer" and self._training:
+                lines.append(self._training_line())
+            else:
+                lines.append(Spinner("dots", text=f"{node} ({seconds:.0f} s)"))
+        return Group(*lines)
+
+    def _training_line(self):
+        event = self._training
+        row = Table.grid(padding=(0, 1))
+        row.add_row(
+            Spinner("dots", text="Trainer"),
+            ProgressBar(total=event["steps"], completed=event["step"], width=30),
+            _training_in_words(event) if "loss" in event else "compiling the step",
+        )
+        return row
+
+
+_EXAMPLES = {
+    "classification": "my card was stolen on the train",
+    "summarization": "I sent 200 to my landlord on Monday and it has not arrived.",
+}
+
+
+def account_in_words(account: dict[str, Any]) -> str:
+    """The row account in one line."""
+    files = account["files"]
+    read, kept = sum(f["rows_read"] for f in files), sum(f["kept"] for f in files)
+    parts = [f"{read:,} rows read", f"{kept:,} kept"]
+    parts += [f"{count:,} {split}" for split, count in account["splits"].items()]
+    rejected: dict[str, int] = {}
+    for file in files:
+        for reason, count in file["rejected"].items():
+            rejected[reason] = rejected.get(reason, 0) + count
+    parts += [f"{n:,} rejected ({reason})" for reason, n in sorted(rejected.items())]
+    left_out = sum(f["left_out"] for f in files)
+    return ", ".join(parts + ([f"{left_out:,} left out"] if left_out else []))
+
+
+def _training_in_words(event: dict[str, Any]) -> str:
+    minutes, seconds = divmod(int(event["seconds_left"]), 60)
+    return (
+        f"epoch {event['epoch']}/{event['epochs']}, step {event['step']}/"
+        f"{event['steps']}, loss {event['loss']:.3f}, "
+        f"{event['examples_per_second']:.0f} examples/s, {minutes}:{seconds:02d} left"
+    )
+
+
+def _why_not(record: dict[str, Any]) -> list[str]:
+    """Why a model was refused; never empty."""
+    reasons = [c["in_words"] for c in record["checks"] if c["passed"] is False]
+    if not reasons:
+        reasons = [
+            f"{f['metric'] or 'a metric'} for {f['slice']}: "
+            + " ".join(f["message"].split())
+            for f in record["refused_by_tfma"]
+        ]
+    check = record["model_check"] or {}
+    reasons += [f"ModelCheck: {_message(p)}" for p in check.get("problems") or []]
+    return reasons or ["The Evaluator did not bless the model, without a reason."]
+
+
+def _with_baseline(value: float | None, baseline: float | None) -> Text:
+    text = Text("-" if value is None else f"{value:.4f}")
+    if value is not None and baseline is not None:
+        text.append(f" ({value - baseline:+.4f})", style="dim")
+    return text
+
+
+def _message(finding: Any) -> str:
+    return finding["message"] if isinstance(finding, dict) else str(finding)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def _short(path: str) -> str:
+    """Relative to the working directory where that is shorter."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(path) else path

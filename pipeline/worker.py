@@ -1,0 +1,107 @@
+"""The process that runs the DAG: `python -m pipeline.worker RUN_DIR`.
+
+Apart from the terminal's process, so that TensorFlow's output goes to the log, an
+interrupt ends the run at once, and a crash of a library is a message, not the end.
+"""
+
+import json
+import os
+import sys
+import threading
+
+from pipeline import plan as plans
+from pipeline.plan import Plan
+from trainer_module.progress import report
+
+
+def main(run_dir: str) -> int:
+    """Runs the plan in `run_dir` and writes its result there."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    plan = Plan.read(run_dir)
+    report("loading")
+    from tfx.orchestration import metadata
+    from tfx.orchestration.pipeline import RunOptions
+
+    from pipeline import dag
+    from pipeline.beam_runner import TellingBeamDagRunner, describe
+
+    connection = metadata.sqlite_metadata_connection_config(plan.metadata_path)
+    failure = None
+    try:
+        _provide_checkpoint(plan)
+        pipeline = dag.create_pipeline(
+            plan.config,
+            place=plan.place,
+            fingerprints=plan.fingerprints,
+            metadata=connection,
+            enable_cache=plan.enable_cache,
+        )
+        options = None
+        if plan.from_node or plan.to_node:
+            options = RunOptions(
+                from_nodes=[plan.from_node] if plan.from_node else None,
+                to_nodes=[plan.to_node] if plan.to_node else None,
+            )
+        report("running", nodes=[node.id for node in pipeline.components])
+        TellingBeamDagRunner().run(pipeline, run_options=options)
+    except Exception as error:
+        import logging
+
+        logging.exception("The run failed.")
+        failure = describe(error)
+    _write_result(run_dir, plan, connection, failure)
+    return 1 if failure else 0
+
+
+def _provide_checkpoint(plan: Plan) -> None:
+    path = plan.place.checkpoint_dir
+    if os.path.isdir(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    reference = plan.config.model.checkpoint
+    if reference == "create":
+        from components.example_gen.texts import texts_of
+        from trainer_module.create_checkpoint import create
+
+        report("checkpoint", action="creating", path=path)
+        create(
+            texts_of(plan.config.data, plan.config.task),
+            plan.config.model.create,
+            path,
+        )
+    else:
+        from pipeline.hub import fetch
+
+        report("checkpoint", action="fetching", path=path)
+        fetch(reference.removeprefix("hub:"), path, plan.config.task)
+
+
+def _write_result(run_dir: str, plan: Plan, connection, failure) -> None:
+    from tfx.orchestration import metadata
+
+    from components.evaluator import results
+    from pipeline import lineage
+
+    with metadata.Metadata(connection) as handle:
+        run = lineage.newest_run(handle.store, plan.config.name)
+    evaluator = run["nodes"].get("Evaluator", {"state": None})
+    evaluation = None
+    if evaluator["state"] in ("COMPLETE", "CACHED"):
+        evaluation = results.read(evaluator["outputs"]["evaluation"]["uri"])
+    result = {"failure": failure, "run": run, "evaluation": evaluation}
+    with open(os.path.join(run_dir, plans.RESULT_FILE), "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1)
+
+
+def _leave_with_parent() -> None:
+    """Ends this process when the terminal's is gone: its end of the pipe closes."""
+    sys.stdin.buffer.read()
+    os._exit(70)
+
+
+if __name__ == "__main__":
+    # os._exit: Beam leaves threads behind that would keep the process for seconds.
+    code = main(sys.argv[1])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

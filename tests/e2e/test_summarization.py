@@ -1,0 +1,83 @@
+"""A whole summarization job, from a T5 that the run makes itself."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e import jobs
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory, rows_file):
+    folder = tmp_path_factory.mktemp("summaries")
+    return jobs.run(
+        folder,
+        {
+            "name": "tiny-summary",
+            "task": "summarization",
+            "data": {
+                "train": rows_file,
+                "text": "message",
+                "target": "summary",
+                "slices": ["text_length"],
+                "length_bands_words": [3, 6],
+            },
+            "model": {
+                "checkpoint": "create",
+                "create": {
+                    "vocabulary_size": 200,
+                    "layers": 1,
+                    "width": 32,
+                    "heads": 2,
+                },
+                "prefix": "summarize: ",
+                "max_source_tokens": 48,
+                "max_target_tokens": 12,
+            },
+            "train": {
+                "epochs": 25,
+                "batch_size": 8,
+                "learning_rate": 1e-2,
+                "dropout": 0.0,
+            },
+            "gate": {"floors": {"rouge_l": 0.3}},
+            "serving": {"check_requests": 4},
+            "runner": {"root": str(folder / "root")},
+        },
+    )
+
+
+def test_run_promotes_a_version(outcome):
+    assert outcome.code == 0, outcome.output
+    assert outcome.versions == ["1"]
+
+
+def test_terminal_says_what_random_weights_are_worth(outcome):
+    assert "random weights" in outcome.output
+    assert "is no measure" in outcome.output or "are no measure" in outcome.output
+
+
+def test_every_rouge_is_reported_overall_and_by_slice(outcome):
+    shown = {(m["slice"], m["metric"]) for m in outcome.summary["metrics"]}
+    for name in ("rouge1", "rouge2", "rouge_l", "rouge_lsum"):
+        assert ("Overall", name) in shown
+        assert ("text_length: 4 to 6 words", name) in shown
+
+
+def test_promoted_model_writes_text_of_the_learned_form(outcome):
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pipeline.cli", "ask"),
+            *("--model", str(outcome.root / "serving" / "tiny-summary")),
+            "please help the card today 3",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=jobs.ROOT,
+        env=jobs.environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("about ")

@@ -1,0 +1,105 @@
+"""The compiled spec: the local DAG's nodes, fed by the same config, portable."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pipeline import nodes
+from pipeline.config import ConfigError, load
+from tests.pipeline.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+CONFIG = str(ROOT / "configs" / "intent.yaml")
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    # By path: a published package has the import name `kubeflow` too.
+    path = ROOT / "kubeflow" / "compile.py"
+    spec = importlib.util.spec_from_file_location("compile_for_kubeflow", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def spec_text(compiler, tmp_path_factory):
+    path = compiler.compile_spec(load(CONFIG), str(tmp_path_factory.mktemp("build")))
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+@pytest.fixture(scope="module")
+def tasks(spec_text):
+    return json.loads(spec_text)["pipelineSpec"]["root"]["dag"]["tasks"]
+
+
+def test_spec_has_exactly_the_local_nodes(tasks):
+    # A resolver of blessed models compiles to two tasks.
+    expected = {*nodes.of_dag(reviewed_schema=True)} - {"Baseline"}
+    expected |= {"Baseline-model-resolver", "Baseline-model-blessing-resolver"}
+    assert set(tasks) == expected
+
+
+def test_local_dag_has_the_nodes_that_are_announced(tmp_path):
+    from pipeline import checkpoints, dag, place
+
+    for overrides in ([], ["data.reviewed_schema=null"]):
+        config = load(CONFIG, [*overrides, f"runner.root={tmp_path}"])
+        here = place.local(config, checkpoints.locate(config))
+        pipeline = dag.create_pipeline(
+            config, place=here, fingerprints=place.fingerprint(config, here)
+        )
+        announced = nodes.of_dag(reviewed_schema=here.schema_file is not None)
+        assert {c.id for c in pipeline.components} == set(announced)
+
+
+def test_spec_names_no_path_of_this_machine(spec_text):
+    for path in (str(ROOT), os.path.expanduser("~"), sys.prefix):
+        assert path not in spec_text
+
+
+def test_the_gates_bounds_reach_the_spec_from_the_config(compiler, tmp_path):
+    config = load(CONFIG, ["gate.floors.accuracy=0.4321", "train.epochs=7"])
+    with open(compiler.compile_spec(config, str(tmp_path)), encoding="utf-8") as f:
+        text = f.read()
+    assert "0.4321" in text
+    assert '\\"epochs\\": 7' in text
+
+
+def test_the_data_gate_comes_before_the_transform(tasks):
+    assert "DataGate" in tasks["Transform"]["dependentTasks"]
+
+
+def test_data_outside_the_image_is_refused(compiler, tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("message,intent\na,b\n")
+    with pytest.raises(ConfigError, match="data.train: a cluster cannot read"):
+        compiler.compile_spec(load(CONFIG, [f"data.train={rows}"]), str(tmp_path))
+
+
+def test_command_compiles_without_credentials_and_network(tmp_path):
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        # Any call that leaves the machine would fail at this address.
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        [
+            *(sys.executable, str(ROOT / "kubeflow" / "compile.py")),
+            *("--config", CONFIG, "--output", str(tmp_path / "build")),
+        ],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "support-intent.json: 13 nodes" in done.stdout
