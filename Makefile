@@ -1,0 +1,40 @@
+# What people type. All of it rests on scripts/bootstrap.sh, which does nothing when
+# .venv is ready, so a second call starts at once.
+
+PYTHON := .venv/bin/python
+LOCK := pip compile --quiet --generate-hashes --python-version 3.10 \
+	--python-platform x86_64-manylinux_2_17 --custom-compile-command "make lock" \
+	--override requirements-overrides.in --output-file requirements.lock \
+	requirements.in requirements-dev.in
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check setup lock clean
+MAKEFLAGS += --no-print-directory
+
+help: ## Show these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+run: setup ## Run the pipeline; ARGS="--config configs/intent.yaml" chooses what
+	@$(PYTHON) local_runner.py $(ARGS)
+
+# Two tiers, so that a slip shows within seconds; the second needs the first to pass.
+test: setup ## Run all tests, the fast ones first
+	@$(PYTHON) -m pytest tests -m "not slow"
+	@$(PYTHON) -m pytest tests -m slow
+
+check: setup ## Check format, lint, types and the direction of imports
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m mypy
+	@$(PYTHON) -m pytest -q tests/test_import_direction.py
+
+setup: ## Make .venv ready (the other targets do it by themselves)
+	@sh scripts/bootstrap.sh
+
+# Keeps every version that still fits; ARGS="--upgrade-package pandas" moves one.
+lock: ## Pin requirements.in again in requirements.lock
+	@uv=$$(sh scripts/bootstrap.sh --find-uv) && "$$uv" $(LOCK) $(ARGS) >/dev/null
+
+clean: ## Remove .venv, set-up's tools and caches; runs and data stay
+	@rm -rf .venv .tools build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
