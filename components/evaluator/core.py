@@ -6,7 +6,7 @@ that no check here explains is shown in TFMA's own words, never swallowed.
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 OVERALL = "Overall"
@@ -70,7 +70,11 @@ def explain(
     return sorted(checks, key=lambda check: check.passed is not False)
 
 
-def _checks(bounds: Mapping[str, Any], slices: Sequence[str], values):
+def _checks(
+    bounds: Mapping[str, Any],
+    slices: Sequence[str],
+    values: Mapping[tuple[str, str, str], Any],
+) -> Iterator[Check]:
     for where in slices:
         for metric, floor in bounds.get("floors", {}).items():
             value = _number(values.get((where, "candidate", metric)))

@@ -17,12 +17,11 @@ def read(evaluation_uri: str) -> dict[str, Any]:
     """
     import tensorflow_model_analysis as tfma
 
-    result = tfma.load_eval_result(evaluation_uri, model_name="candidate")
     found: dict[str, Any] = {"metrics": [], "examples": {}}
-    _add(found, result, "candidate")
-    # One file holds both models; the second is absent on a first run.
-    baseline = tfma.load_eval_result(evaluation_uri, model_name="baseline")
-    _add(found, baseline, "baseline")
+    for model in ("candidate", "baseline"):
+        _add(found, tfma.load_eval_result(evaluation_uri, model_name=model), model)
+    if not found["metrics"]:  # Without a baseline TFMA drops the candidate's name.
+        _add(found, tfma.load_eval_result(evaluation_uri), "candidate")
     validation = tfma.load_validation_result(evaluation_uri)
     found["validation_ok"] = bool(validation and validation.validation_ok)
     found["failures"] = list(_failures(validation)) if validation else []

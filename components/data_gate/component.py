@@ -1,0 +1,130 @@
+"""DataGate: stops the run on data that no model should be trained on."""
+
+# No `from __future__ import annotations`: TFX reads the annotations themselves.
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+
+import tensorflow as tf
+from google.protobuf import text_format
+from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
+from tfx import v1 as tfx
+from tfx.dsl.io import fileio
+from tfx.types import artifact_utils, standard_artifacts
+
+from components import artifacts
+from components.data_gate import core
+from components.example_gen.component import ACCOUNT_FILE
+from components.example_gen.core import SPLITS, Example
+from components.example_gen.settings import DataSettings
+from trainer_module import features, progress
+from trainer_module.progress import DataRefused
+
+FINDINGS_FILE = "findings.json"
+_Input = tfx.dsl.components.InputArtifact
+
+
+@tfx.dsl.components.component
+def DataGate(
+    examples: _Input[standard_artifacts.Examples],
+    schema: _Input[standard_artifacts.Schema],
+    anomalies: _Input[standard_artifacts.ExampleAnomalies],
+    account: _Input[artifacts.DataAccount],
+    verdict: tfx.dsl.components.OutputArtifact[artifacts.DataVerdict],
+    data: tfx.dsl.components.Parameter[str],
+    task: tfx.dsl.components.Parameter[str],
+    code: tfx.dsl.components.Parameter[str],
+) -> None:
+    """Writes findings.json, and raises DataRefused if one of them stops the run.
+
+    Args:
+      examples: ExampleGen's.
+      schema: inferred or reviewed.
+      anomalies: ExampleValidator's, which by themselves stop nothing.
+      account: ExampleGen's.
+      verdict: findings.json.
+      data: JSON of `DataSettings`.
+      task: "classification" or "summarization".
+      code: fingerprint of this project's code; a part of the cache key, not read.
+    """
+    del code
+    splits = {split: list(read_split(examples, split)) for split in SPLITS}
+    _check_against_account(splits, account)
+    findings = core.check(
+        splits,
+        [a for split in SPLITS for a in read_anomalies(anomalies, split)],
+        domains=read_domains(schema),
+        settings=DataSettings.model_validate_json(data),
+        task=task,
+    )
+    _write_findings(verdict, findings)
+    notes = [dataclasses.asdict(f) for f in findings if f.severity == "note"]
+    progress.report("data_gate", notes=notes)
+    stops = [f.message for f in findings if f.severity == "stop"]
+    if stops:
+        raise DataRefused(*stops)
+
+
+def read_split(examples, split: str) -> Iterator[Example]:
+    """Yields the raw examples of a split, in the file's order."""
+    folder = artifact_utils.get_split_uri([examples], split)
+    paths = sorted(fileio.glob(os.path.join(folder, "*")))
+    for record in tf.data.TFRecordDataset(paths, "GZIP").as_numpy_iterator():
+        values = {
+            name: feature.bytes_list.value[0].decode("utf-8")
+            for name, feature in tf.train.Example.FromString(
+                record
+            ).features.feature.items()
+        }
+        raw = {name: values.pop(name) for name in features.RAW}
+        yield Example(**raw, slices=values)
+
+
+def read_anomalies(anomalies, split: str) -> Iterator[core.Anomaly]:
+    """Yields each reason of each anomaly that ExampleValidator found in a split."""
+    folder = artifact_utils.get_split_uri([anomalies], split)
+    with fileio.open(os.path.join(folder, "SchemaDiff.pb"), "rb") as file:
+        found = anomalies_pb2.Anomalies.FromString(file.read())
+    named = dict(found.anomaly_info)
+    if found.HasField("dataset_anomaly_info"):
+        named[""] = found.dataset_anomaly_info
+    for name, info in sorted(named.items()):
+        feature = ".".join(info.path.step) or name
+        # Without a reason, all that there is to tell is the description.
+        for reason in info.reason or [info]:
+            kind = anomalies_pb2.AnomalyInfo.Type.Name(getattr(reason, "type", 0))
+            yield core.Anomaly(split, feature, kind, reason.description.strip())
+
+
+def read_domains(schema) -> dict[str, list[str]]:
+    """Returns, for each feature with a closed list of values, that list."""
+    (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
+    with fileio.open(path) as file:
+        parsed = text_format.Parse(file.read(), schema_pb2.Schema())
+    shared = {domain.name: list(domain.value) for domain in parsed.string_domain}
+    domains = {}
+    for feature in parsed.feature:
+        if feature.HasField("string_domain"):
+            domains[feature.name] = list(feature.string_domain.value)
+        elif feature.domain in shared:
+            domains[feature.name] = shared[feature.domain]
+    return domains
+
+
+def _check_against_account(splits: core.Splits, account) -> None:
+    with fileio.open(os.path.join(account.uri, ACCOUNT_FILE)) as file:
+        told = json.loads(file.read())["splits"]
+    read = {split: len(rows) for split, rows in splits.items()}
+    if read != told:
+        raise RuntimeError(
+            f"The examples and the row account disagree: {read} were read, and "
+            f"{ACCOUNT_FILE} tells of {told}. Run again from ExampleGen."
+        )
+
+
+def _write_findings(verdict, findings: list[core.Finding]) -> None:
+    fileio.makedirs(verdict.uri)
+    written = {"findings": [dataclasses.asdict(f) for f in findings]}
+    with fileio.open(os.path.join(verdict.uri, FINDINGS_FILE), "w") as file:
+        file.write(json.dumps(written, indent=2))

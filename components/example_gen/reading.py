@@ -1,0 +1,319 @@
+"""Rows of a data file, as the file has them: strings are never typed. Pure.
+
+Imports neither TensorFlow nor TFX, and pyarrow only for Parquet: `check_columns` runs
+before anything heavy is loaded.
+"""
+
+import collections
+import dataclasses
+import difflib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from components.example_gen import csv_records, files
+from trainer_module.progress import DataRefused
+
+if TYPE_CHECKING:  # pydantic alone takes a third of a second.
+    from components.example_gen.settings import DataSettings
+
+WRONG_NUMBER_OF_CELLS = "wrong number of cells"
+NOT_TEXT = "neither text nor a list of texts"
+
+CSV, TSV, JSON_LINES, PARQUET = "CSV", "TSV", "JSON Lines", "Parquet"
+_RECORDS_OF_THE_HEADER = 100  # A JSON writer may leave out keys that have no value.
+
+Cell = str | tuple[str, ...] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A row as the file has it.
+
+    Attributes:
+      number: 1-based line where the row starts; for Parquet, the 1-based record.
+      cells: column -> a string, a tuple of strings, or None if there is no value.
+        Empty if there is a `problem`.
+      problem: why the row has no cells.
+      raw: what the row looks like, if there is a `problem`.
+    """
+
+    number: int
+    cells: Mapping[str, Cell]
+    problem: str | None = None
+    raw: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """What a file is: one of the formats above, and its columns in the file's order."""
+
+    format: str
+    columns: tuple[str, ...]
+
+
+def check_columns(path: str, settings: "DataSettings") -> Source:
+    """Refuses a file that cannot be read or lacks a column; reads its head only.
+
+    Raises:
+      DataRefused: naming file, line, what was found and the way out.
+    """
+    if _is_parquet(path):
+        source = Source(PARQUET, tuple(_parquet_file(path).schema_arrow.names))
+    elif _is_json(path):
+        head = itertools.islice(_json_records(path), _RECORDS_OF_THE_HEADER)
+        names = dict.fromkeys(key for _, record in head for key in record)
+        source = Source(JSON_LINES, tuple(names))
+    else:
+        records = _csv_records(path, settings)
+        _, header = next(records)
+        if next(records, None) is None:
+            raise _no_rows(path)
+        kind = TSV if header.delimiter == "\t" else CSV
+        source = Source(kind, tuple(header.cells))
+    _refuse_doubled_columns(path, source)
+    _refuse_missing_columns(path, source, settings)
+    return source
+
+
+def read_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
+    """Yields every row; blank lines are none.
+
+    Raises:
+      DataRefused: as `check_columns`, and at the line where the file breaks its format.
+    """
+    source = check_columns(path, settings)
+    read = {PARQUET: _parquet_rows, JSON_LINES: _json_rows}.get(
+        source.format, _csv_rows
+    )
+    empty = True
+    for row in read(path, settings):
+        empty = False
+        yield row
+    if empty:
+        raise _no_rows(path)
+
+
+# Columns
+
+
+def wanted_columns(settings: "DataSettings") -> dict[str, str]:
+    """Returns {column: the key that names it}, without those that can be derived."""
+    # Here, where whoever made the settings has paid for pydantic.
+    from components.example_gen.settings import TEXT_LENGTH_SLICE
+
+    keys = {settings.text: "data.text", settings.target: "data.target"}
+    if settings.id is not None:
+        keys.setdefault(settings.id, "data.id")
+    for column in settings.slices:
+        if column != TEXT_LENGTH_SLICE:
+            keys.setdefault(column, "data.slices")
+    return keys
+
+
+def _refuse_doubled_columns(path: str, source: Source) -> None:
+    counts = collections.Counter(c for c in source.columns if c)
+    doubled = sorted(c for c, n in counts.items() if n > 1)
+    if doubled:
+        raise files.refusal(
+            path,
+            f"columns {doubled} are there more than once",
+            "Rename or remove the copies.",
+        )
+
+
+def _refuse_missing_columns(
+    path: str, source: Source, settings: "DataSettings"
+) -> None:
+    findings = []
+    for column, key in wanted_columns(settings).items():
+        if column in source.columns:
+            continue
+        near = _nearest(column, source.columns)
+        guess = f"; did you mean {near!r}?" if near else "."
+        findings.append(
+            f"{path}: `{key}` names the column {column!r}, which is not there{guess} "
+            f"The columns are {list(source.columns)} ({source.format})."
+        )
+    if not findings:
+        return
+    if source.format in (CSV, TSV) and len(source.columns) == 1:
+        findings[-1] += " If these are several columns, set `data.delimiter`."
+    raise DataRefused(*findings)
+
+
+def _nearest(name: str, names: Sequence[str]) -> str | None:
+    by_lowered = {n.casefold(): n for n in names}
+    near = difflib.get_close_matches(name.casefold(), by_lowered, n=1, cutoff=0.6)
+    return by_lowered[near[0]] if near else None
+
+
+def _no_rows(path: str) -> DataRefused:
+    return files.refusal(
+        path, "there is a header and no row (0 rows)", "Check the export."
+    )
+
+
+# CSV
+
+
+def _csv_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
+    records = _csv_records(path, settings)
+    _, header = next(records)
+    names = header.cells
+    for number, record in records:
+        if len(record.cells) == len(names):
+            yield Row(number, dict(zip(names, record.cells, strict=True)))
+        else:
+            yield Row(number, {}, WRONG_NUMBER_OF_CELLS, record.first_line.strip())
+
+
+def _csv_records(
+    path: str, settings: "DataSettings"
+) -> Iterator[tuple[int, csv_records.Record]]:
+    return csv_records.read(
+        path, delimiter=settings.delimiter, wanted=wanted_columns(settings)
+    )
+
+
+# JSON Lines
+
+
+def _is_json(path: str) -> bool:
+    name = path.lower().removesuffix(".gz")
+    if name.endswith((".jsonl", ".ndjson", ".json")):
+        return True
+    first, _ = files.first_text_line(path)
+    return first.lstrip().startswith('{"')
+
+
+def _json_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
+    wanted = {*wanted_columns(settings), *settings.slices}
+    for number, record in _json_records(path):
+        yield _row(number, {k: v for k, v in record.items() if k in wanted})
+
+
+def _json_records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    empty = True
+    for number, line in enumerate(files.lines(path), start=1):
+        if not line.strip():
+            continue
+        empty = False
+        files.refuse_conflict(path, line, number)
+        yield number, _json_object(path, number, line)
+    if empty:
+        raise files.nothing(path)
+
+
+def _json_object(path: str, number: int, line: str) -> dict[str, Any]:
+    way_out = "JSON Lines has one whole object on each line"
+    if line.lstrip().startswith("["):
+        way_out += "; convert an array with `jq -c '.[]' FILE > NEW.jsonl`"
+    try:
+        value = _JSON.decode(line.strip())
+    except json.JSONDecodeError as error:
+        found = f"this is not valid JSON ({error.msg} at column {error.colno})"
+        raise files.refusal(path, found, f"{way_out}.", line=number) from None
+    except _DoubledKey as error:
+        found = f"the key {str(error)!r} is there twice in one object"
+        raise files.refusal(path, found, "Remove one.", line=number) from None
+    if not isinstance(value, dict):
+        found = f"this is not a JSON object ({line.strip()[:40]!r})"
+        raise files.refusal(path, found, f"{way_out}.", line=number)
+    return value
+
+
+class _DoubledKey(Exception):
+    """One key twice in an object: json would silently keep the last."""
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [k for k, _ in pairs]
+        raise _DoubledKey(next(k for k in keys if keys.count(k) > 1))
+    return found
+
+
+# Numbers stay as they are written: 01 is no JSON, but 1.10 is not 1.1 either.
+_JSON = json.JSONDecoder(
+    parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unique_keys
+)
+
+
+# Parquet
+
+
+def _is_parquet(path: str) -> bool:
+    there = files.is_parquet(files.check_is_data(path))
+    if not there and path.lower().removesuffix(".gz").endswith(".parquet"):
+        found = "the name says Parquet, and the content is none"
+        raise files.refusal(path, found, "Name the file after what it is.")
+    return there
+
+
+def _parquet_file(path: str) -> Any:
+    import pyarrow
+    import pyarrow.parquet
+
+    # An archive cannot be read from its end, where Parquet has its index.
+    packed = files.is_compressed(path)
+    source = pyarrow.BufferReader(files.read_bytes(path)) if packed else path
+    try:
+        file = pyarrow.parquet.ParquetFile(source)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        found = f"the Parquet file is damaged ({str(error).splitlines()[0]})"
+        raise files.refusal(path, found, "Make or copy it again.") from None
+    if file.metadata.num_rows == 0:
+        raise _no_rows(path)
+    return file
+
+
+def _parquet_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
+    file = _parquet_file(path)
+    wanted = {*wanted_columns(settings), *settings.slices}
+    columns = [c for c in file.schema_arrow.names if c in wanted]
+    number = 0
+    for batch in file.iter_batches(batch_size=1024, columns=columns):
+        for record in batch.to_pylist():
+            number += 1
+            yield _row(number, record)
+
+
+# Values of JSON and Parquet
+
+
+def _row(number: int, record: Mapping[str, Any]) -> Row:
+    try:
+        return Row(number, {k: _plain(v) for k, v in record.items()})
+    except TypeError:
+        return Row(number, {}, NOT_TEXT, str(dict(record)))
+
+
+def _plain(value: Any) -> Cell:
+    """Raises TypeError for what is neither a text nor a list of texts."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, bytes):
+        return _decoded(value)
+    if isinstance(value, list):
+        return tuple(_text(_plain(v)) for v in value)
+    if isinstance(value, dict):
+        raise TypeError
+    return str(value)
+
+
+def _text(part: Cell) -> str:
+    if isinstance(part, str):
+        return part
+    raise TypeError
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise TypeError from None

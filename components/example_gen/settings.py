@@ -1,0 +1,70 @@
+"""The `data` section of a configuration. Pure: no TensorFlow, no TFX."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from trainer_module import features
+from trainer_module.settings import Section
+
+TEXT_LENGTH_SLICE = "text_length"  # A slice that ExampleGen makes itself.
+
+
+class DataGateSettings(Section):
+    """What the data must fulfil before anything is trained on it."""
+
+    min_train_examples: int = Field(16, ge=1)
+    min_eval_examples: int = Field(8, ge=1)
+    min_examples_per_label: int = Field(2, ge=1)
+    max_rejected_share: float = Field(0.01, ge=0, le=1)
+    max_leaked_share: float = Field(0.0, ge=0, le=1)
+
+
+class DataSettings(Section):
+    """Which files are read, and what their columns mean."""
+
+    train: str = Field(min_length=1)
+    eval: str | None = None
+    eval_share: float = Field(0.2, gt=0, lt=1)
+    text: str = Field(min_length=1)
+    target: str = Field(min_length=1)
+    id: str | None = None
+    slices: tuple[str, ...] = ()
+    length_bands_words: tuple[int, ...] = (20, 60)
+    list_separator: str = "\n"
+    delimiter: Literal["auto", ",", ";", "\t", "|"] = "auto"
+    # `schema` is a name that pydantic's own models use.
+    reviewed_schema: str | None = None
+    max_train_examples: int | None = Field(None, ge=1)
+    max_eval_examples: int | None = Field(None, ge=1)
+    gate: DataGateSettings = DataGateSettings()
+
+    @field_validator("slices")
+    @classmethod
+    def _names_are_free(cls, slices: tuple[str, ...]) -> tuple[str, ...]:
+        taken = sorted(set(slices) & features.RESERVED)
+        if taken:
+            raise ValueError(
+                f"a slice column may not be called {taken}: the pipeline's own "
+                "features have these names; rename the column in the file"
+            )
+        doubled = sorted({s for s in slices if slices.count(s) > 1})
+        if doubled:
+            raise ValueError(f"slice columns are listed twice: {doubled}")
+        return slices
+
+    @field_validator("length_bands_words")
+    @classmethod
+    def _bands_rise(cls, bands: tuple[int, ...]) -> tuple[int, ...]:
+        if not bands or list(bands) != sorted(set(bands)) or bands[0] < 1:
+            raise ValueError("must be rising numbers of words, like [20, 60]")
+        return bands
+
+    @model_validator(mode="after")
+    def _text_is_not_the_target(self) -> "DataSettings":
+        if self.text == self.target:
+            raise ValueError(
+                f"`data.text` and `data.target` are the same column ({self.text!r}); "
+                "the model would learn to copy"
+            )
+        return self

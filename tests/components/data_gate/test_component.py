@@ -1,0 +1,100 @@
+"""DataGate behind the real StatisticsGen, SchemaGen and ExampleValidator."""
+
+import csv
+import json
+
+import pytest
+from tfx import v1 as tfx
+from tfx.orchestration import metadata
+
+from components.data_gate.component import DataGate
+from components.example_gen.component import ExampleGen
+from components.example_gen.settings import DataSettings
+from trainer_module.progress import EVENTS_VARIABLE, DataRefused
+
+pytestmark = pytest.mark.slow
+
+TRAIN = [(f"Hello number {i}", "abc"[i % 3], "web" if i % 2 else "") for i in range(40)]
+EVAL = [(f"A fresh text {i}", "abc"[i % 3], "web") for i in range(10)]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs the nodes up to DataGate; returns the events and findings."""
+    events = tmp_path / "events.jsonl"
+    monkeypatch.setenv(EVENTS_VARIABLE, str(events))
+
+    def write(name, rows):
+        with open(tmp_path / name, "w", newline="") as file:
+            csv.writer(file).writerows([("text", "label", "sales channel"), *rows])
+        return str(tmp_path / name)
+
+    def run(train, held, **changes):
+        settings = DataSettings(
+            train=write("train.csv", train),
+            eval=write("eval.csv", held),
+            text="text",
+            target="label",
+            slices=("sales channel", "text_length"),
+            **changes,
+        )
+        nodes = nodes_of(settings.model_dump_json())
+        pipeline = tfx.dsl.Pipeline(
+            pipeline_name="gate",
+            pipeline_root=str(tmp_path),
+            components=nodes,
+            metadata_connection_config=metadata.sqlite_metadata_connection_config(
+                str(tmp_path / "metadata.db")
+            ),
+        )
+        tfx.orchestration.LocalDagRunner().run(pipeline)
+        (path,) = (tmp_path / "DataGate" / "verdict").rglob("findings.json")
+        told = [json.loads(line) for line in events.read_text().splitlines()]
+        return json.loads(path.read_text())["findings"], told
+
+    return run
+
+
+def nodes_of(data):
+    example_gen = ExampleGen(data=data, task="classification", data_hash="", code="")
+    examples = example_gen.outputs["examples"]
+    statistics = tfx.components.StatisticsGen(examples=examples)
+    schema = tfx.components.SchemaGen(
+        statistics=statistics.outputs["statistics"], exclude_splits=["eval"]
+    )
+    validator = tfx.components.ExampleValidator(
+        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
+    )
+    gate = DataGate(
+        examples=examples,
+        schema=schema.outputs["schema"],
+        anomalies=validator.outputs["anomalies"],
+        account=example_gen.outputs["account"],
+        data=data,
+        task="classification",
+        code="",
+    )
+    return [example_gen, statistics, schema, validator, gate]
+
+
+def test_fresh_texts_pass_and_a_new_band_is_noted(run):
+    findings, events = run(TRAIN, [*EVAL, ("word " * 30, "a", "")])
+    assert [(f["rule"], f["severity"]) for f in findings] == [("schema", "note")]
+    assert "'21 to 60 words'" in findings[0]["examples"][0]
+    assert [event["kind"] for event in events] == ["data", "data_gate"]
+    assert events[1]["notes"] == findings
+
+
+def test_every_finding_that_stops_is_raised_at_once(run):
+    held = [
+        *EVAL,
+        ("hello NUMBER 3", "a", "web"),
+        ("A typo", "abd", "web"),
+        ("By fax", "a", "fax"),
+    ]
+    with pytest.raises(DataRefused) as error:
+        run(TRAIN, held)
+    leaked, unseen, schema = error.value.findings
+    assert "1 of 13 (7.69%)" in leaked and "'hello NUMBER 3'" in leaked
+    assert "'abd' (1 row:" in unseen
+    assert "column 'sales channel'" in schema and "Rows: 'fax' (" in schema

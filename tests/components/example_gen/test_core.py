@@ -1,0 +1,280 @@
+"""components.example_gen.core: rows to examples, splits, and the account of rows."""
+
+import json
+
+import pytest
+
+from components.example_gen import core
+from components.example_gen.account import Account, FileAccount
+from components.example_gen.reading import Row
+from components.example_gen.settings import DataGateSettings
+from trainer_module.progress import DataRefused
+
+ANY_SHARE = DataGateSettings(max_rejected_share=1)
+
+
+def texts(examples):
+    return [example.text for example in examples]
+
+
+def rows_of(count, start=0):
+    return "".join(f"text {i},{'ab'[i % 2]}\n" for i in range(start, start + count))
+
+
+@pytest.fixture
+def ingest(write, settings):
+    """Ingests a CSV file as a classification task, in two splits by hash."""
+
+    def ingest(content, task="classification", name="data.csv", **changes):
+        path = write(content, name)
+        return core.ingest(settings(path, **changes), task)
+
+    return ingest
+
+
+@pytest.fixture
+def map_row(settings):
+    """Maps cells to an example."""
+
+    def map_row(cells, task="classification", **changes):
+        return core.to_example(Row(2, cells), settings(**changes), task)
+
+    return map_row
+
+
+# One row
+
+
+def test_row_becomes_bytes_under_the_contract(map_row):
+    example = map_row(
+        {"text": " hi ", "label": " 01 ", "nr": "7", "channel": "web  chat"},
+        id="nr",
+        slices=("channel", "region"),
+    )
+    assert example.features() == {
+        "text": b"hi",
+        "target": b"01",
+        "example_id": b"7",
+        "channel": b"web chat",
+        "region": b"",
+    }
+
+
+@pytest.mark.parametrize(
+    "cells, reason",
+    [
+        ({"text": "", "label": "a"}, "empty text"),
+        ({"text": " \u3000\x07", "label": "a"}, "empty text"),
+        ({"text": None, "label": "a"}, "empty text"),
+        ({"text": ("", " "), "label": "a"}, "empty text"),
+        ({"label": "a"}, "empty text"),
+        ({"text": "hi", "label": "  "}, "empty target"),
+        ({"text": "hi", "label": None}, "empty target"),
+        ({"text": "hi", "label": "a\nb"}, "newline in the label"),
+        ({"text": "hi", "label": "a\r\nb"}, "newline in the label"),
+        ({"text": "hi", "label": ("a", "b")}, "more than one label"),
+    ],
+    ids=[
+        "empty", "blank", "null", "blank_list", "absent", "blank_label", "null_label",
+        "newline", "crlf", "two_labels",
+    ],
+)  # fmt: skip
+def test_row_of_no_use_is_rejected_with_its_reason(map_row, cells, reason):
+    with pytest.raises(core.RowRejected, match=reason):
+        map_row(cells)
+    assert reason in core.REASONS
+
+
+def test_summary_may_have_lines(map_row):
+    example = map_row({"text": "hi", "label": "a\nb"}, task="summarization")
+    assert example.target == "a\nb"
+
+
+def test_list_of_targets_is_kept_as_references(map_row):
+    cells = {"text": "hi", "label": ("one\x1estill one", " ", "two")}
+    example = map_row(cells, task="summarization")
+    assert example.target == "onestill one\x1etwo"
+
+
+def test_list_of_texts_is_joined_by_the_separator(map_row):
+    cells = {"text": (" one.", "two. "), "label": "a"}
+    assert map_row(cells).text == "one.\ntwo."
+    assert map_row(cells, list_separator=" ").text == "one. two."
+
+
+def test_id_without_a_column_depends_on_text_and_target_alone(map_row):
+    first = map_row({"text": "hi", "label": "a"}).example_id
+    assert map_row({"text": " hi", "label": "a "}).example_id == first
+    assert map_row({"text": "hi", "label": "b"}).example_id != first
+    assert map_row({"text": "hi", "label": "a", "nr": " "}, id="nr").example_id == first
+
+
+def test_names_that_come_again_are_numbered():
+    names = core.UniqueNames()
+    wanted = ["7", "7", "7#2", "8", "7", "7#2"]
+    given = [names.name(name) for name in wanted]
+    assert given == ["7", "7#2", "7#2#2", "8", "7#3", "7#2#3"]
+    assert len(set(given)) == len(given)
+
+
+# Splits
+
+
+def test_explicit_eval_file_is_the_eval_split(write, settings):
+    train = write("text,label\none,a\ntwo,b\n", "train.csv")
+    held = write("label;text\na;three\n", "eval.csv")
+    result = core.ingest(settings(train, eval=held), "classification")
+    assert texts(result.splits["train"]) == ["one", "two"]
+    assert texts(result.splits["eval"]) == ["three"]
+    assert [file.kept for file in result.account.files] == [2, 1]
+
+
+def test_new_rows_move_no_old_row_between_splits(ingest):
+    before = ingest("text,label\n" + rows_of(50)).splits
+    after = ingest("text,label\n" + rows_of(30, 50) + rows_of(50)).splits
+    assert len(before["eval"]) == 14
+    for split in core.SPLITS:
+        assert set(texts(before[split])) < set(texts(after[split]))
+
+
+def test_copies_in_other_case_and_space_stay_on_one_side(ingest):
+    copies = "".join(f"Text {i},a\n TEXT  {i} ,a\ntext {i},b\n" for i in range(50))
+    splits = ingest("text,label\n" + copies).splits
+    sides = [{t.split()[1] for t in texts(splits[name])} for name in core.SPLITS]
+    assert not sides[0] & sides[1]
+    assert len(splits["train"]) + len(splits["eval"]) == 150
+
+
+def test_limits_keep_a_stable_sample_in_the_order_of_the_file(ingest):
+    content = "text,label\n" + rows_of(50)
+    whole = ingest(content).splits
+    result = ingest(content, max_train_examples=8, max_eval_examples=2)
+    (file,) = result.account.files
+    assert (file.rows_read, file.kept, file.left_out) == (50, 10, 40)
+    assert file.left_out_by == {"max_train_examples": 28, "max_eval_examples": 12}
+    for split, count in (("train", 8), ("eval", 2)):
+        kept = result.splits[split]
+        assert len(kept) == count
+        assert kept == [e for e in whole[split] if e in kept]
+    larger = ingest(content, max_train_examples=12).splits["train"]
+    assert set(texts(result.splits["train"])) < set(texts(larger))
+
+
+def test_limit_above_the_rows_there_are_changes_nothing(ingest):
+    content = "text,label\n" + rows_of(50)
+    assert ingest(content, max_train_examples=999) == ingest(content)
+
+
+# Slices
+
+
+def test_text_length_is_derived_where_it_is_no_column(ingest):
+    content = "text,label\n" + rows_of(20) + "one two three four,a\n"
+    result = ingest(content, slices=("text_length",), length_bands_words=(2, 3))
+    found = {e.text: e.slices for rows in result.splits.values() for e in rows}
+    assert found["text 1"] == {"text_length": "up to 2 words"}
+    assert found["one two three four"] == {"text_length": "over 3 words"}
+
+
+def test_text_length_of_the_file_wins(ingest):
+    rows = "".join(f"text {i},a,long\n" for i in range(20))
+    result = ingest("text,label,text_length\n" + rows, slices=("text_length",))
+    assert {e.slices["text_length"] for e in result.splits["train"]} == {"long"}
+
+
+def test_text_length_in_one_of_two_files_is_refused(write, settings):
+    train = write("text,label,text_length\none,a,x\n", "train.csv")
+    held = write("text,label\ntwo,a\n", "eval.csv")
+    with pytest.raises(
+        DataRefused, match="Only .*train.csv has a column 'text_length'"
+    ):
+        core.ingest(
+            settings(train, eval=held, slices=("text_length",)), "classification"
+        )
+
+
+# The account
+
+
+def test_account_tells_of_every_row(ingest, tmp_path):
+    good = rows_of(20)
+    bad = "a,b,c\n ,a\nhi,\n" + '"bell\x07",a\n' + "x" * 100 + ",\n"
+    result = ingest("text,label\n" + good + bad, gate=ANY_SHARE)
+    account = json.loads(json.dumps(result.account.as_json()))
+    (file,) = account["files"]
+    assert file["path"] == str(tmp_path / "data.csv")
+    assert (file["format"], file["bytes"]) == ("CSV", 11 + len(good) + len(bad))
+    assert len(file["sha256"]) == 64
+    assert (file["rows_read"], file["kept"], file["left_out"]) == (25, 21, 0)
+    assert file["rejected"] == {
+        "wrong number of cells": 1,
+        "empty text": 1,
+        "empty target": 2,
+    }
+    assert file["characters_removed"] == 1
+    assert sum(account["splits"].values()) == 21
+    told = [(r["line"], r["reason"], r["excerpt"]) for r in file["first_rejected"]]
+    assert told == [
+        (22, "wrong number of cells", "a,b,c"),
+        (23, "empty text", "| a"),
+        (24, "empty target", "hi |"),
+        (26, "empty target", "x" * 79 + "…"),
+    ]
+    assert [row.line for row in result.rejected] == [22, 23, 24, 26]
+
+
+def test_account_that_does_not_add_up_is_a_bug():
+    file = FileAccount("a.csv", "CSV", "", 0, rows_read=3, kept=2)
+    with pytest.raises(RuntimeError, match="3 rows were read, and 2 are accounted for"):
+        Account([file], {"train": 2}).check()
+    file.reject(core.RejectedRow("a.csv", 2, "empty text", ""))
+    with pytest.raises(RuntimeError, match="2 rows were kept, and the splits have 1"):
+        Account([file], {"train": 1}).check()
+    Account([file], {"train": 1, "eval": 1}).check()
+
+
+def test_too_many_rejected_rows_are_refused_with_lines_and_the_way_out(
+    ingest, tmp_path
+):
+    with pytest.raises(DataRefused) as error:
+        ingest("text,label\n" + rows_of(97) + " ,a\n,b\nhi,\n")
+    assert str(error.value).replace(str(tmp_path), "") == (
+        "/data.csv: 3 of 100 rows (3.0%) cannot be used, and `data.gate."
+        "max_rejected_share` allows 1.0%: 2 x empty text (lines 99, 100, like '| a'); "
+        "1 x empty target (line 101, like 'hi |'). Correct the rows, or go on "
+        "without them: `--set data.gate.max_rejected_share=0.03`."
+    )
+
+
+def test_share_of_rejected_rows_is_held_for_each_file(write, settings):
+    train = write("text,label\n" + rows_of(500), "train.csv")
+    held = write("text,label\n" + rows_of(9) + ",a\n", "eval.csv")
+    with pytest.raises(DataRefused, match="eval.csv: 1 of 10 rows"):
+        core.ingest(settings(train, eval=held), "classification")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.0625, 1.0], ids=str)
+def test_share_that_the_message_offers_is_enough(ingest, share):
+    content = "text,label\n" + rows_of(15) + ",a\n"
+    if share < 1 / 16:
+        with pytest.raises(DataRefused, match="max_rejected_share=0.063`"):
+            ingest(content, gate=DataGateSettings(max_rejected_share=share))
+        share = 0.063
+    gate = DataGateSettings(max_rejected_share=share)
+    assert ingest(content, gate=gate).account.files[0].kept == 15
+
+
+def test_split_without_rows_is_refused(ingest, write, settings):
+    with pytest.raises(DataRefused, match="the eval split is empty .0 of 1 rows."):
+        ingest("text,label\nhi,a\n", eval_share=0.01)
+    train = write("text,label\nhi,a\n", "train.csv")
+    held = write("text,label\n,a\n", "eval.csv")
+    with pytest.raises(DataRefused, match="eval.csv: no row can be used"):
+        core.ingest(settings(train, eval=held, gate=ANY_SHARE), "classification")
+
+
+def test_row_and_label_stay_together(ingest):
+    rows = "".join(f"row {i},{i}\n" if i % 7 else f",{i}\n" for i in range(300))
+    result = ingest("text,label\n" + rows, gate=ANY_SHARE)
+    for example in [*result.splits["train"], *result.splits["eval"]]:
+        assert example.text == f"row {example.target}"
