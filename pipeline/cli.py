@@ -86,16 +86,16 @@ def texttune() -> None:
 )
 @click.option("--wait", is_flag=True, help="Wait for another run in the same root.")
 def run(
-    config_path,
-    data,
-    overrides,
-    max_train_examples,
-    max_eval_examples,
-    root,
-    from_node,
-    to_node,
-    no_cache,
-    wait,
+    config_path: str | None,
+    data: str | None,
+    overrides: tuple[str, ...],
+    max_train_examples: int | None,
+    max_eval_examples: int | None,
+    root: str | None,
+    from_node: str | None,
+    to_node: str | None,
+    no_cache: bool,
+    wait: bool,
 ) -> None:
     """Runs the pipeline on this machine.
 
@@ -110,12 +110,12 @@ def run(
         "data.max_eval_examples": max_eval_examples,
         "runner.root": root,
     }
-    overrides = [
+    every_override = [
         *(["data.eval=null"] if data else []),
         *overrides,
         *(f"{key}={value}" for key, value in named.items() if value is not None),
     ]
-    config = load(config_path or shipped_config("intent"), overrides)
+    config = load(config_path or shipped_config("intent"), every_override)
 
     from pipeline.local_run import Options
     from pipeline.local_run import run as run_locally
@@ -135,7 +135,7 @@ def run(
     metavar="DIR",
     help="A version, or the folder of versions (the newest answers).",
 )
-def ask(texts, model) -> None:
+def ask(texts: tuple[str, ...], model: str) -> None:
     """Asks a promoted model, as TF Serving would."""
     from pipeline.asking import answers, version_dir
 
@@ -168,7 +168,7 @@ def checkpoint() -> None:
 @click.option("--width", default=128, show_default=True)
 @click.option("--heads", default=4, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-def create(data, text, target, output, **shape) -> None:
+def create(data: str, text: str, target: str, output: str, **shape: int) -> None:
     """Makes a small T5: vocabulary from your data, random weights, no download."""
     from pipeline.creating import create_checkpoint
 

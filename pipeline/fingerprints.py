@@ -64,7 +64,7 @@ def of_code(*modules: str, root: str | None = None) -> str:
 
 def _reachable(modules: Iterable[str], root: str) -> set[str]:
     found: set[str] = set()
-    waiting = []
+    waiting: list[str] = []
     for module in modules:
         if _source(module, root) is None:
             raise ValueError(f"There is no module {module!r} below {root}.")

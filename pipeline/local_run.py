@@ -166,7 +166,8 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
         _end(process)
     finally:
         terminal.stop()
-        process.stdin.close()
+        if process.stdin:
+            process.stdin.close()
     record = run_record.make(
         plan,
         run_id=run_id,
@@ -176,9 +177,12 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
         worker_exit_code=process.returncode,
         interrupted=interrupted,
     )
-    run_record.write(record, run_dir)
+    try:
+        run_record.write(record, run_dir)
+    except OSError as error:
+        terminal.warn(f"summary.json could not be written: {error}.")
     terminal.finish(record)
-    return record["exit_code"]
+    return int(record["exit_code"])
 
 
 def _start(run_dir: str, lock: RootLock) -> subprocess.Popen:
@@ -206,7 +210,9 @@ def _start(run_dir: str, lock: RootLock) -> subprocess.Popen:
         )
 
 
-def _events(process, run_dir: str, memory) -> Iterator[dict]:
+def _events(
+    process: subprocess.Popen, run_dir: str, memory: run_record.PeakMemory
+) -> Iterator[dict]:
     """Yields the events as they come, until the worker has ended."""
     path = os.path.join(run_dir, plans.EVENTS_FILE)
     position, rest = 0, b""

@@ -3,6 +3,7 @@
 import hashlib
 import importlib.metadata
 import os
+from collections.abc import Iterable
 
 from components.example_gen.settings import DataSettings
 from pipeline import fingerprints
@@ -120,5 +121,5 @@ def _content(path: str) -> str:
     return fingerprints.of_file(path) if os.path.isfile(path) else path
 
 
-def _joined(parts) -> str:
+def _joined(parts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

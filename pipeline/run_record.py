@@ -11,7 +11,10 @@ from components.evaluator import core as gate
 from pipeline import plan as plans
 from pipeline.plan import Plan
 
-PUSHED, NOT_PUSHED = "pushed", "not pushed"
+Record = dict[str, Any]
+
+PUSHED = "pushed"
+_FULL_BELOW_MB = 5.0
 
 
 class PeakMemory:
@@ -39,13 +42,15 @@ def make(
     peak_memory_mb: float,
     worker_exit_code: int | None,
     interrupted: bool,
-) -> dict[str, Any]:
+) -> Record:
     """Puts together what is known when the worker has ended, however it ended."""
     events = read_events(run_dir)
     result = _read_json(os.path.join(run_dir, plans.RESULT_FILE)) or {}
     run_nodes = result.get("run", {}).get("nodes", {})
     evaluation = result.get("evaluation")
     failure = _failure(result, events, worker_exit_code, interrupted)
+    if failure and (full := _full_disk(str(plan.config.runner.root))):
+        failure["findings"].insert(0, full)
 
     def written(node: str, output: str, name: str) -> Any:
         uri = run_nodes.get(node, {}).get("outputs", {}).get(output, {}).get("uri")
@@ -84,12 +89,12 @@ def make(
         },
         "log": os.path.join(run_dir, plans.LOG_FILE),
     }
-    record["outcome"], record["exit_code"] = _outcome(record, plan, evaluation)
+    record["outcome"], record["exit_code"] = _outcome(record, evaluation)
     _keep_report(record, run_dir)
     return record
 
 
-def _outcome(record, plan: Plan, evaluation) -> tuple[str, int]:
+def _outcome(record: Record, evaluation: Record | None) -> tuple[str, int]:
     failure, push = record["failure"], record["push"]
     if failure and failure["kind"] == "interrupted":
         return "interrupted", 130
@@ -102,7 +107,12 @@ def _outcome(record, plan: Plan, evaluation) -> tuple[str, int]:
     return "done", 0  # A part of the DAG, without the Pusher.
 
 
-def _failure(result, events, worker_exit_code, interrupted) -> dict[str, Any] | None:
+def _failure(
+    result: Record,
+    events: list[Record],
+    worker_exit_code: int | None,
+    interrupted: bool,
+) -> Record | None:
     if interrupted:
         return {
             "kind": "interrupted",
@@ -141,14 +151,29 @@ def _death(exit_code: int | None) -> str:
     return f"The worker process ended with {how} before it was done."
 
 
-def write(record: dict[str, Any], run_dir: str) -> None:
+def _full_disk(root: str) -> str | None:
+    free_mb = shutil.disk_usage(root).free / 2**20
+    if free_mb >= _FULL_BELOW_MB:
+        return None
+    return (
+        f"The disk of {root} is full ({free_mb:.1f} MB left). Make room and run again: "
+        "finished nodes are reused."
+    )
+
+
+def write(record: Record, run_dir: str) -> None:
+    """Writes summary.json, whole or not at all.
+
+    Raises:
+      OSError: if the disk does not take it.
+    """
     path = os.path.join(run_dir, plans.SUMMARY_FILE)
     with open(f"{path}.incomplete", "w", encoding="utf-8") as f:
         json.dump(record, f, indent=1, ensure_ascii=False)
     os.replace(f"{path}.incomplete", path)
 
 
-def unchanged_since(plan: Plan) -> dict[str, Any] | None:
+def unchanged_since(plan: Plan) -> Record | None:
     """The newest full run, if it pushed and this one would compute the same."""
     root = plans.runs_dir(plan.config)
     if not os.path.isdir(root):
@@ -162,12 +187,12 @@ def unchanged_since(plan: Plan) -> dict[str, Any] | None:
     return None
 
 
-def _still_served(plan: Plan, record: dict[str, Any]) -> bool:
+def _still_served(plan: Plan, record: Record) -> bool:
     version = os.path.join(plan.place.serving_dir, record["push"]["pushed_version"])
     return os.path.exists(os.path.join(version, "saved_model.pb"))
 
 
-def read_events(run_dir: str) -> list[dict[str, Any]]:
+def read_events(run_dir: str) -> list[Record]:
     path = os.path.join(run_dir, plans.EVENTS_FILE)
     if not os.path.exists(path):
         return []
@@ -176,7 +201,7 @@ def read_events(run_dir: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[:-1]]  # The last may be half written.
 
 
-def _nodes(events) -> list[dict[str, Any]]:
+def _nodes(events: list[Record]) -> list[Record]:
     return [
         {
             "node": e["node"],
@@ -190,21 +215,21 @@ def _nodes(events) -> list[dict[str, Any]]:
     ]
 
 
-def _last(events, kind: str, field: str | None):
+def _last(events: list[Record], kind: str, field: str) -> Any:
     for event in reversed(events):
         if event["kind"] == kind:
-            return event if field is None else event.get(field)
+            return event.get(field)
     return None
 
 
-def _keep_report(record: dict[str, Any], run_dir: str) -> None:
+def _keep_report(record: Record, run_dir: str) -> None:
     report = record["artifacts"].get("Report", {}).get("report")
     page = os.path.join(report, plans.REPORT_FILE) if report else ""
     if os.path.exists(page):
         shutil.copyfile(page, os.path.join(run_dir, plans.REPORT_FILE))
 
 
-def _read_json(path: str) -> dict[str, Any] | None:
+def _read_json(path: str) -> Record | None:
     try:
         with open(path, encoding="utf-8") as f:
             return json.load(f)

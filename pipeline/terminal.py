@@ -16,6 +16,8 @@ from rich.text import Text
 from pipeline import plan as plans
 from pipeline.plan import Plan
 
+Event = dict[str, Any]
+
 _SECONDS_BETWEEN_PLAIN_LINES = 10.0
 _RANDOM_WEIGHTS = (
     "This T5 was made here, with random weights. From a few hundred rows such a model "
@@ -35,7 +37,7 @@ class Terminal:
         self._console = console or Console(highlight=False, soft_wrap=True)
         self._live: Live | None = None
         self._running: dict[str, float] = {}
-        self._training: dict[str, Any] | None = None
+        self._training: Event | None = None
         self._told_plain = 0.0
         self._account: dict[str, Any] | None = None
         self._plan: Plan | None = None
@@ -68,17 +70,17 @@ class Terminal:
 
     # --- events -------------------------------------------------------------------
 
-    def _on_running(self, event) -> None:
+    def _on_running(self, event: Event) -> None:
         self._running.clear()
 
-    def _on_checkpoint(self, event) -> None:
+    def _on_checkpoint(self, event: Event) -> None:
         self._say(f"  {event['action']} the checkpoint in {_short(event['path'])}")
 
-    def _on_node_started(self, event) -> None:
+    def _on_node_started(self, event: Event) -> None:
         self._running[event["node"]] = time.monotonic()
         self._training = None
 
-    def _on_node_finished(self, event) -> None:
+    def _on_node_finished(self, event: Event) -> None:
         self._running.pop(event["node"], None)
         self._training = None
         how = "reused" if event["cached"] else "done"
@@ -87,22 +89,22 @@ class Terminal:
             note = account_in_words(self._account)
         self._node_line(event["node"], how, event["seconds"], note)
 
-    def _on_node_failed(self, event) -> None:
+    def _on_node_failed(self, event: Event) -> None:
         self._running.pop(event["node"], None)
         how = "refused" if event["refused"] else "failed"
         self._node_line(event["node"], f"[red]{how}[/]", event["seconds"])
 
-    def _on_data(self, event) -> None:
+    def _on_data(self, event: Event) -> None:
         self._account = event["account"]
 
-    def _on_data_gate(self, event) -> None:
+    def _on_data_gate(self, event: Event) -> None:
         for note in event.get("notes", []):
             self._say(f"  [yellow]note[/] {_escape(_message(note))}")
 
-    def _on_training(self, event) -> None:
+    def _on_training(self, event: Event) -> None:
         self._training = {"steps": event["updates"], "step": 0}
 
-    def _on_step(self, event) -> None:
+    def _on_step(self, event: Event) -> None:
         self._training = event
         since_told = time.monotonic() - self._told_plain
         if self._live or since_told < _SECONDS_BETWEEN_PLAIN_LINES:
@@ -110,7 +112,7 @@ class Terminal:
         self._told_plain = time.monotonic()
         self._say(f"  Trainer            {_training_in_words(event)}")
 
-    def _on_epoch(self, event) -> None:
+    def _on_epoch(self, event: Event) -> None:
         self._say(
             f"  [dim]epoch {event['epoch']}/{event['epochs']}: loss "
             f"{event['loss']:.3f}, on the eval split {event['validation_loss']:.3f}, "
@@ -123,6 +125,9 @@ class Terminal:
         """The data was refused before a run began."""
         self._verdict("red", "Data refused. Nothing ran; production is unchanged.")
         self._list(findings)
+
+    def warn(self, text: str) -> None:
+        self._say(f"[yellow]{_escape(text)}[/]")
 
     def nothing_to_do(self, record: dict[str, Any]) -> None:
         version = record["push"]["pushed_version"]
@@ -220,25 +225,15 @@ class Terminal:
     def _node_line(self, node: str, how: str, seconds: float, note: str = "") -> None:
         self._say(f"  {node:<18} {how:<8} {seconds:6.1f} s   {_escape(note)}".rstrip())
 
-    def _now(self):
+    def _now(self) -> Group:
         lines: list[Any] = []
         for node, since in self._running.items():
             seconds = time.monotonic() - since
             if node == "Trainer" and self._training:
-                lines.append(self._training_line())
+                lines.append(_training_line(self._training))
             else:
                 lines.append(Spinner("dots", text=f"{node} ({seconds:.0f} s)"))
         return Group(*lines)
-
-    def _training_line(self):
-        event = self._training
-        row = Table.grid(padding=(0, 1))
-        row.add_row(
-            Spinner("dots", text="Trainer"),
-            ProgressBar(total=event["steps"], completed=event["step"], width=30),
-            _training_in_words(event) if "loss" in event else "compiling the step",
-        )
-        return row
 
 
 _EXAMPLES = {
@@ -260,6 +255,16 @@ def account_in_words(account: dict[str, Any]) -> str:
     parts += [f"{n:,} rejected ({reason})" for reason, n in sorted(rejected.items())]
     left_out = sum(f["left_out"] for f in files)
     return ", ".join(parts + ([f"{left_out:,} left out"] if left_out else []))
+
+
+def _training_line(event: Event) -> Table:
+    row = Table.grid(padding=(0, 1))
+    row.add_row(
+        Spinner("dots", text="Trainer"),
+        ProgressBar(total=event["steps"], completed=event["step"], width=30),
+        _training_in_words(event) if "loss" in event else "compiling the step",
+    )
+    return row
 
 
 def _training_in_words(event: dict[str, Any]) -> str:

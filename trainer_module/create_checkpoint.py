@@ -21,19 +21,31 @@ def create(texts: Iterable[str], settings: CreateCheckpoint, path: str) -> None:
       path: the folder; must not exist yet.
 
     Raises:
-      ValueError: if there is too little text for the vocabulary.
+      ValueError: if there is no text, or the vocabulary cannot hold its characters.
     """
-    import tensorflow as tf
-    import transformers
-
+    path = path.rstrip("/")
     staging = f"{path}.incomplete"
     shutil.rmtree(staging, ignore_errors=True)
     os.makedirs(staging)
-    vocabulary = os.path.join(staging, "spiece.model")
+    try:
+        _write(texts, settings, staging)
+        os.rename(staging, path)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write(texts: Iterable[str], settings: CreateCheckpoint, folder: str) -> None:
+    import tensorflow as tf
+    import transformers
+
+    vocabulary = os.path.join(folder, "spiece.model")
     with open(vocabulary, "wb") as f:
         f.write(_train_vocabulary(texts, settings.vocabulary_size))
     tokenizer = transformers.T5TokenizerFast(
-        vocabulary, extra_ids=SENTINELS, legacy=False, add_prefix_space=True
+        vocabulary,
+        extra_ids=SENTINELS,
+        legacy=False,
+        add_prefix_space=True,  # As SentencePiece does, and so the model we serve.
     )
     tf.keras.utils.set_random_seed(settings.seed)
     model = transformers.TFT5ForConditionalGeneration(
@@ -51,18 +63,22 @@ def create(texts: Iterable[str], settings: CreateCheckpoint, path: str) -> None:
     )
     # Without the scope, encoder and decoder share their weights' names in the file.
     model.build_in_name_scope()
-    model.save_pretrained(staging, safe_serialization=True)
-    tokenizer.save_pretrained(staging)
-    os.rename(staging, path)
+    model.save_pretrained(folder, safe_serialization=True)
+    tokenizer.save_pretrained(folder)
 
 
 def _train_vocabulary(texts: Iterable[str], size: int) -> bytes:
     import sentencepiece
 
+    lines = [" ".join(text.split()) for text in texts]
+    if not any(character.isalnum() for line in lines for character in line):
+        # SentencePiece would end the process.
+        raise ValueError(f"No text to learn a vocabulary of {size} pieces from.")
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter([t.replace("\n", " ") for t in texts]),
+            sentence_iterator=iter(lines),
+            max_sentence_length=1 << 20,  # Bytes; a longer text is left out.
             model_writer=model,
             vocab_size=size,
             model_type="unigram",
@@ -78,7 +94,7 @@ def _train_vocabulary(texts: Iterable[str], size: int) -> bytes:
         )
     except RuntimeError as error:
         raise ValueError(
-            f"The texts are too few for a vocabulary of {size} pieces: {error}"
+            f"The texts give no vocabulary of {size} pieces: {error}"
         ) from error
     return model.getvalue()
 

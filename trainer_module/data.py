@@ -5,7 +5,7 @@ and rows that can be addressed make the order of a training exact and repeatable
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -46,9 +46,12 @@ def read(patterns: Sequence[str], transform: tft.TFTransformOutput) -> Rows:
     """Reads every transformed record that matches `patterns`.
 
     Raises:
-      ValueError: if there is no record, or a record breaks the feature contract.
+      ValueError: if there is no record, or a record breaks the feature contract:
+        a feature is missing, or a label is not in the vocabulary.
     """
     files = sorted(f for p in patterns for f in tf.io.gfile.glob(p))
+    if not files:
+        raise ValueError(f"No transformed record matches {list(patterns)}.")
     spec = transform.transformed_feature_spec()
     missing = {*features.TRANSFORMED, features.EXAMPLE_ID} - set(spec)
     if missing:
@@ -61,13 +64,28 @@ def read(patterns: Sequence[str], transform: tft.TFTransformOutput) -> Rows:
         for batch in tf.data.TFRecordDataset(files, compression_type="GZIP").batch(4096)
     ]
     if not parsed:
-        raise ValueError(f"No transformed record matches {list(patterns)}.")
+        raise ValueError(f"No transformed record is in {files}.")
     columns = {k: tf.concat([p[k] for p in parsed], axis=0) for k in spec}
-    return Rows(
+    rows = Rows(
         input_ids=tf.cast(columns[features.INPUT_IDS], tf.int32),
         labels=tf.cast(columns[features.LABELS], tf.int32),
         example_ids=columns[features.EXAMPLE_ID].numpy(),
     )
+    _refuse_unknown_labels(rows)
+    return rows
+
+
+def _refuse_unknown_labels(rows: Rows) -> None:
+    """An id below zero fails on a CPU, and gives NaN or nonsense elsewhere."""
+    if isinstance(rows.labels, tf.RaggedTensor):
+        return
+    unknown = rows.example_ids[rows.labels.numpy() < 0]
+    if len(unknown):
+        names = [name.decode("utf-8", "replace") for name in unknown[:5]]
+        raise ValueError(
+            f"{len(unknown)} rows have a label that the vocabulary lacks (id -1): "
+            f"{', '.join(names)}{', ...' if len(unknown) > 5 else ''}."
+        )
 
 
 def batches(rows: Rows, plan: BatchPlan, *, pad_id: int) -> tf.data.Dataset:
@@ -76,13 +94,14 @@ def batches(rows: Rows, plan: BatchPlan, *, pad_id: int) -> tf.data.Dataset:
     Returns:
       A dataset of {"input_ids": int32 [batch_size, width] padded with `pad_id`,
       "labels": int32 [batch_size] or [batch_size, width] padded with `IGNORED`}.
-      Absent rows repeat row 0 and have only `IGNORED` labels.
+      Absent rows repeat the first one of their batch, so that they fit its width,
+      and have only `IGNORED` labels.
     """
     batch_size = plan.rows.shape[1]
 
     def gather(numbers, widths):
         real = numbers != ABSENT
-        numbers = tf.maximum(numbers, 0)
+        numbers = tf.where(real, numbers, numbers[0])
         ids = tf.gather(rows.input_ids, numbers)
         ids = ids.to_tensor(pad_id, shape=[batch_size, None])
         ids = _widen(ids, widths[0], pad_id)
@@ -109,13 +128,3 @@ def batches(rows: Rows, plan: BatchPlan, *, pad_id: int) -> tf.data.Dataset:
 def _widen(values: tf.Tensor, width: tf.Tensor, fill: int) -> tf.Tensor:
     missing = width - tf.shape(values)[1]
     return tf.pad(values, [[0, 0], [0, missing]], constant_values=fill)
-
-
-def example_ids(rows: Rows, plan: BatchPlan) -> Iterator[list[str]]:
-    """For each batch of the plan the names of its rows, to report a bad one."""
-    for numbers in plan.rows:
-        yield [
-            rows.example_ids[n].decode("utf-8", "replace")
-            for n in numbers
-            if n != ABSENT
-        ]

@@ -23,3 +23,7 @@ TRANSFORMED = (INPUT_IDS, LABELS)
 LABEL_NAMES_ASSET = "label_names"  # One name a line, sorted by name; line = class id.
 
 RESERVED = frozenset((*RAW, *TRANSFORMED, "examples"))
+
+# Between several references in one target. A control character, so that no text has
+# it: ingestion removes them.
+REFERENCE_SEPARATOR = "\x1e"

@@ -25,7 +25,7 @@ def preprocessing_fn(inputs, custom_config):
     if settings.task == "classification":
         labels = _class_ids(target)
     else:
-        labels = tokenizer.encode_target(target)
+        labels = tokenizer.encode_target(_first_reference(target))
     return {
         features.INPUT_IDS: tokenizer.encode(text),
         features.LABELS: labels,
@@ -36,8 +36,18 @@ def preprocessing_fn(inputs, custom_config):
 def _flat(values) -> tf.Tensor:
     """One string a row, whatever form the schema's presence and shape gave it."""
     if isinstance(values, tf.SparseTensor):
+        # A batch in which no row has the value is none wide.
+        one_wide = tf.stack([values.dense_shape[0], 1])
+        values = tf.sparse.reset_shape(values, one_wide)
         values = tf.sparse.to_dense(values, default_value="")
     return tf.reshape(values, [-1])
+
+
+def _first_reference(target: tf.Tensor) -> tf.Tensor:
+    """Of several references the one that is trained on; all are scored against."""
+    return tf.strings.regex_replace(
+        target, f"(?s){features.REFERENCE_SEPARATOR}.*", "", replace_global=False
+    )
 
 
 def _class_ids(target: tf.Tensor) -> tf.Tensor:

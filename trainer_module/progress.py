@@ -4,6 +4,7 @@ Nodes run in other threads and processes than the terminal that shows them; a fi
 that is only appended to serves them all, and stays as the record of the run.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -18,8 +19,9 @@ def report(kind: str, **fields: Any) -> None:
     if not path:
         return
     line = json.dumps({"kind": kind, "time": time.time(), **fields}, default=str)
-    # One write of one line: appends of processes do not mix.
-    with open(path, "a", encoding="utf-8") as events:
+    # One write of one line: appends of processes do not mix. A full disk stops the
+    # work itself at its next write; telling about it must not be what fails.
+    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as events:
         events.write(line + "\n")
 
 

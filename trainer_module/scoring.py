@@ -13,15 +13,14 @@ from collections.abc import Iterable
 from rouge_score import rouge_scorer
 from rouge_score import tokenize as rouge_tokenize
 
+from trainer_module.features import REFERENCE_SEPARATOR
+
 ROUGE_TYPES = {
     "rouge1": "rouge1",
     "rouge2": "rouge2",
     "rouge_l": "rougeL",
     "rouge_lsum": "rougeLsum",
 }
-# What separates several references in one target: a record separator, which no text
-# keeps, since ingestion removes control characters.
-REFERENCE_SEPARATOR = "\x1e"
 
 # Scripts that put no space between words: each character is a token of its own.
 _UNSPACED = (

@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -38,7 +38,7 @@ def load(path: str, overrides: Iterable[str] = ()) -> Config:
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_in_words(error, path, lines, values)) from error
+        raise ConfigError(_in_words(error, path, lines)) from error
 
 
 def _read(path: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -70,7 +70,9 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, int]]:
     return values, dict(_key_lines(root, path))
 
 
-def _key_lines(node: yaml.Node, path: str, prefix: str = ""):
+def _key_lines(
+    node: yaml.Node | None, path: str, prefix: str = ""
+) -> Iterator[tuple[str, int]]:
     if not isinstance(node, yaml.MappingNode):
         return
     seen: dict[str, int] = {}
@@ -142,16 +144,14 @@ def _fill_in_root(values: dict[str, Any], path: str) -> None:
         serving["dir"] = os.path.join(runner["root"], "serving")
 
 
-def _in_words(
-    error: ValidationError, path: str, lines: Mapping[str, int], values: Mapping
-) -> str:
+def _in_words(error: ValidationError, path: str, lines: Mapping[str, int]) -> str:
     return "\n".join(
         _one_in_words(problem, path, lines)
         for problem in error.errors(include_url=False)
     )
 
 
-def _one_in_words(problem, path: str, lines: Mapping[str, int]) -> str:
+def _one_in_words(problem: Any, path: str, lines: Mapping[str, int]) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     where = path if key not in lines else f"{path}:{lines[key]}"
     subject = f"{where}: {key}: " if key else f"{where}: "

@@ -8,7 +8,7 @@ from pipeline.nodes import CODE_OF_NODE
 
 @pytest.fixture
 def project(tmp_path):
-    """trainer_module.loop imports schemas.names, within a function; page has a template."""
+    """A loop that imports schemas.names in a function; a page with a template."""
     for path, text in {
         "trainer_module/__init__.py": "",
         "trainer_module/loop.py": "def f():\n    from schemas import names\n",

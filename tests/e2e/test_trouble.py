@@ -1,0 +1,123 @@
+"""Trouble while a run is under way: the exit code, the words, and what stays."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+import yaml
+
+from tests.e2e import jobs
+
+pytestmark = pytest.mark.slow
+FAILED, DATA_REFUSED, INTERRUPTED = 1, 3, 130
+
+
+def start(folder, job) -> subprocess.Popen:
+    path = folder / "job.yaml"
+    path.write_text(yaml.safe_dump(job, allow_unicode=True), encoding="utf-8")
+    return subprocess.Popen(
+        jobs.command("--config", str(path)),
+        env=jobs.environment(),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def read_until(process: subprocess.Popen, word: str) -> str:
+    """What is printed up to the line with `word`."""
+    read = ""
+    for line in process.stdout:
+        read += line
+        if word in line:
+            return read
+    raise AssertionError(f"{word!r} was never printed:\n{read}")
+
+
+def workers_of(root) -> list[str]:
+    found = subprocess.run(
+        ["pgrep", "-f", f"pipeline.worker {root}"], capture_output=True, text=True
+    )
+    return found.stdout.split()
+
+
+def test_label_with_one_example_is_refused_and_named(tmp_path, bert):
+    table = jobs.rows(60)
+    table[7]["intent"] = "once only"
+    data = jobs.write_csv(tmp_path / "rows.csv", table)
+    outcome = jobs.run(tmp_path, jobs.classification(tmp_path, data, bert))
+    assert outcome.code == DATA_REFUSED, outcome.output
+    assert "Data refused by DataGate" in outcome.output
+    assert "once only" in outcome.output
+    assert outcome.versions == []
+    assert outcome.summary["outcome"] == "data refused"
+
+
+def test_empty_texts_are_counted_and_stop_the_run_unless_allowed(tmp_path, bert):
+    table = jobs.rows(90)
+    table[3]["message"] = ""
+    table[9]["message"] = "  \n "
+    data = jobs.write_csv(tmp_path / "rows.csv", table)
+    job = jobs.classification(tmp_path, data, bert)
+    refused = jobs.run(tmp_path, job)
+    assert refused.code == DATA_REFUSED, refused.output
+    assert "max_rejected_share" in refused.output
+    assert refused.versions == []
+    allowed = jobs.run(tmp_path, job, "--set", "data.gate.max_rejected_share=0.05")
+    assert allowed.code == 0, allowed.output
+    assert "90 rows read, 88 kept" in allowed.output
+    (file,) = allowed.summary["data"]["files"]
+    assert file["rejected"] == {"empty text": 2}
+
+
+def test_interrupt_ends_the_run_and_the_next_one_succeeds(tmp_path, bert, rows_file):
+    job = jobs.classification(tmp_path, rows_file, bert)
+    process = start(tmp_path, job)
+    read_until(process, "ExampleGen")
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=30)[0]
+    assert process.returncode == INTERRUPTED, output
+    assert "interrupted" in output.lower() and "Traceback" not in output
+    assert workers_of(job["runner"]["root"]) == []
+    again = jobs.run(tmp_path, job)
+    assert again.code == 0, again.output
+    assert again.versions == ["1"]
+    assert again.states["ExampleGen"] == "reused"
+
+
+def test_worker_leaves_when_its_terminal_is_killed(tmp_path, bert, rows_file):
+    job = jobs.classification(tmp_path, rows_file, bert)
+    process = start(tmp_path, job)
+    read_until(process, "log:")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    deadline = time.monotonic() + 20
+    while workers_of(job["runner"]["root"]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert workers_of(job["runner"]["root"]) == []
+
+
+def test_disk_that_fills_up_fails_the_run_in_words(tmp_path, bert, rows_file, mounted):
+    disk = mounted("size=560m")
+    job = jobs.classification(tmp_path, rows_file, bert)
+    job["runner"]["root"] = str(disk / "root")
+    process = start(tmp_path, job)
+    read_until(process, "ExampleGen")
+    with open(disk / "filler", "wb", buffering=0) as filler:
+        block = b"\0" * 2**20
+        try:
+            while True:
+                filler.write(block)
+        except OSError:
+            pass
+    output = process.communicate(timeout=300)[0]
+    assert process.returncode == FAILED, output
+    assert f"The disk of {disk / 'root'} is full" in output
+    assert "Traceback" not in output
+    os.remove(disk / "filler")
+    again = jobs.run(tmp_path, job)
+    assert again.code == 0, again.output
+    assert again.versions == ["1"]
