@@ -75,6 +75,8 @@ def create_pipeline(
         examples=examples,
         schema=schema,
         preprocessing_fn="trainer_module.preprocessing.preprocessing_fn",
+        disable_statistics=True,  # StatisticsGen has them; ids say nothing more.
+        disable_analyzer_cache=True,
         custom_config=TransformSettings(
             **learned, code=code["Transform"]
         ).to_custom_config(),

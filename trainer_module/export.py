@@ -20,6 +20,7 @@ def save(task: Task, path: str) -> None:
     module = task.serving_module()
 
     def serve(text):
+        text = tf.ensure_shape(text, [None])  # A loaded signature takes any shape.
         return in_chunks(task.answer, text, rows_per_chunk=ROWS_PER_CHUNK)
 
     def serve_examples(examples):

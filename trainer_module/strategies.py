@@ -1,5 +1,7 @@
 """From `runner.strategy` to a tf.distribute strategy."""
 
+import contextlib
+
 import tensorflow as tf
 
 from trainer_module.settings import Strategy
@@ -9,7 +11,9 @@ def build(name: Strategy) -> tf.distribute.Strategy:
     """`auto` takes every GPU there is, and the default strategy without one."""
     gpus = tf.config.list_physical_devices("GPU")
     for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
+        # An earlier node of the same process may have started it already.
+        with contextlib.suppress(RuntimeError):
+            tf.config.experimental.set_memory_growth(gpu, True)
     if name == "tpu":
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
         tf.config.experimental_connect_to_cluster(resolver)

@@ -4,12 +4,20 @@ The rules live here alone: the prefix is added once, the end is what is cut off,
 the last id of a row is always the end token.
 """
 
+import functools
 import json
 import os
 from typing import Protocol
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
+from tensorflow_text.core.pybinds import (
+    pywrap_fast_bert_normalizer_model_builder as normalizer_builder,
+)
+from tensorflow_text.core.pybinds import (
+    pywrap_fast_wordpiece_tokenizer_model_builder as word_builder,
+)
 
 from trainer_module.settings import ModelSettings
 
@@ -38,11 +46,13 @@ class BertTokenizer(tf.Module):
         self.pad_id = position["[PAD]"]
         self._cls, self._sep = position["[CLS]"], position["[SEP]"]
         self._max_tokens = settings.max_source_tokens
+        words, normalizer = _bert_models(
+            tuple(vocabulary), _lower_cases(checkpoint_dir)
+        )
         self._tokenizer = tf_text.FastBertTokenizer(
-            vocab=vocabulary,
             token_out_type=tf.int64,
-            unknown_token="[UNK]",
-            lower_case_nfd_strip_accents=_lower_cases(checkpoint_dir),
+            fast_wordpiece_model_buffer=tf.constant(words),
+            fast_bert_normalizer_model_buffer=tf.constant(normalizer),
         )
 
     def encode(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -105,6 +115,22 @@ def load(checkpoint_dir: str, settings: ModelSettings) -> BertTokenizer | T5Toke
     if tf.io.gfile.exists(os.path.join(checkpoint_dir, "spiece.model")):
         return T5Tokenizer(checkpoint_dir, settings)
     return BertTokenizer(checkpoint_dir, settings)
+
+
+@functools.lru_cache(maxsize=4)
+def _bert_models(
+    vocabulary: tuple[str, ...], lower_case: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """FastBertTokenizer's two models, uint8 each.
+
+    It would build them itself, but turns megabytes into a Python list on the way,
+    seconds each time, and Transform traces a tokenizer eight times.
+    """
+    words = word_builder.build_fast_wordpiece_model(
+        list(vocabulary), 100, "##", "[UNK]", False, False
+    )
+    normalizer = normalizer_builder.build_fast_bert_normalizer_model(lower_case)
+    return np.frombuffer(words, np.uint8), np.frombuffer(normalizer, np.uint8)
 
 
 def _column(token_id: int, rows: tf.Tensor) -> tf.RaggedTensor:

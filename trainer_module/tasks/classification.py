@@ -6,6 +6,7 @@ import tensorflow as tf
 import transformers
 
 from trainer_module import features, losses, signatures, tokenization
+from trainer_module.batching import padded_length
 from trainer_module.settings import TrainerSettings
 
 
@@ -19,7 +20,8 @@ class Classification:
 
     def __init__(self, settings: TrainerSettings, label_names_path: str):
         with tf.io.gfile.GFile(label_names_path, "rb") as f:
-            names = f.read().decode("utf-8").splitlines()
+            # As bytes: in a str, splitlines() also ends a line inside some names.
+            names = [name.decode("utf-8") for name in f.read().split(b"\n")[:-1]]
         dropout = settings.train.dropout
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
@@ -32,9 +34,19 @@ class Classification:
             attention_probs_dropout_prob=dropout,
             use_safetensors=True,
         )
-        self._label_names_path = label_names_path
+        self._refuse_more_tokens_than_positions(settings.model.max_source_tokens)
         self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
         self._class_count = len(names)
+        self._names = tf.lookup.StaticHashTable(
+            tf.lookup.TextFileInitializer(
+                label_names_path,
+                tf.int64,
+                tf.lookup.TextFileIndex.LINE_NUMBER,
+                tf.string,
+                tf.lookup.TextFileIndex.WHOLE_LINE,
+            ),
+            default_value="",
+        )
 
     def loss_sums(self, batch, *, training):
         logits = self._logits(batch[features.INPUT_IDS], training=training)
@@ -58,16 +70,6 @@ class Classification:
 
     def serving_module(self):
         module = tf.Module(name="classification")
-        self._names = tf.lookup.StaticHashTable(
-            tf.lookup.TextFileInitializer(
-                self._label_names_path,
-                tf.int64,
-                tf.lookup.TextFileIndex.LINE_NUMBER,
-                tf.string,
-                tf.lookup.TextFileIndex.WHOLE_LINE,
-            ),
-            default_value="",
-        )
         module.variables_served = self.model.variables
         module.label_names = self._names
         module.tokenizer = self._tokenizer
@@ -75,6 +77,16 @@ class Classification:
         # that a person can read which one it was.
         module.vocabulary = tf.saved_model.Asset(self._vocabulary_path)
         return module
+
+    def _refuse_more_tokens_than_positions(self, max_tokens: int) -> None:
+        """Beyond its positions BERT fails on a CPU, and reads zeros on a GPU."""
+        positions = self.model.config.max_position_embeddings
+        if padded_length(max_tokens) > positions:
+            raise ValueError(
+                f"`model.max_source_tokens` ({max_tokens}, padded to "
+                f"{padded_length(max_tokens)}) is more than the {positions} positions "
+                "of the checkpoint. Lower it, or take another checkpoint."
+            )
 
     def _logits(self, ids: tf.Tensor, *, training: bool) -> tf.Tensor:
         mask = tf.cast(ids != self.pad_id, tf.int32)
