@@ -42,6 +42,7 @@ class ModelSettings(Section):
 
     checkpoint: str = Field(min_length=1)
     create: CreateCheckpoint = CreateCheckpoint()
+    pooling: Literal["cls", "mean"] = "cls"
     prefix: str = ""
     max_source_tokens: int = Field(128, ge=4, le=4096)
     max_target_tokens: int = Field(64, ge=2, le=1024)

@@ -3,15 +3,15 @@
 import os
 
 import tensorflow as tf
-import transformers
 
 from trainer_module import features, losses, signatures, tokenization
 from trainer_module.batching import padded_length
 from trainer_module.settings import TrainerSettings
+from trainer_module.tasks import classifiers
 
 
 class Classification:
-    """A BERT encoder with Hugging Face's classification head.
+    """A BERT encoder with a classification head; see `classifiers.load`.
 
     Args:
       settings: `task` must be classification; `checkpoint_dir` a BERT checkpoint.
@@ -22,18 +22,9 @@ class Classification:
         with tf.io.gfile.GFile(label_names_path, "rb") as f:
             # As bytes: in a str, splitlines() also ends a line inside some names.
             names = [name.decode("utf-8") for name in f.read().split(b"\n")[:-1]]
-        dropout = settings.train.dropout
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
-        self.model = transformers.TFBertForSequenceClassification.from_pretrained(
-            settings.checkpoint_dir,
-            num_labels=len(names),
-            id2label=dict(enumerate(names)),
-            label2id={name: i for i, name in enumerate(names)},
-            hidden_dropout_prob=dropout,
-            attention_probs_dropout_prob=dropout,
-            use_safetensors=True,
-        )
+        self.model = classifiers.load(settings, names)
         self._refuse_more_tokens_than_positions(settings.model.max_source_tokens)
         self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
         self._class_count = len(names)

@@ -1,0 +1,81 @@
+"""A BERT encoder with a head that gives a score for each class."""
+
+import os
+
+import safetensors.tensorflow
+import tensorflow as tf
+import tf_keras
+import transformers
+from transformers.modeling_tf_outputs import TFSequenceClassifierOutput
+
+from trainer_module.settings import TrainerSettings
+
+CLASSIFIER_FILE = "classifier.safetensors"
+
+
+def load(settings: TrainerSettings, names: list[str]) -> tf_keras.Model:
+    """Loads the checkpoint with a new head, by `model.pooling`.
+
+    `cls` is Hugging Face's own head, on the first token. `mean` averages the tokens,
+    which is what sentence encoders such as MiniLM were trained for: it learns from
+    far fewer examples there.
+
+    Returns:
+      A model: {"input_ids", "attention_mask"} int32 [batch, tokens] -> an output with
+      `logits`, [batch, classes]; it has `config` and `save_pretrained`.
+    """
+    options = {
+        "num_labels": len(names),
+        "id2label": dict(enumerate(names)),
+        "label2id": {name: i for i, name in enumerate(names)},
+        "hidden_dropout_prob": settings.train.dropout,
+        "attention_probs_dropout_prob": settings.train.dropout,
+        "use_safetensors": True,
+    }
+    if settings.model.pooling == "cls":
+        return transformers.TFBertForSequenceClassification.from_pretrained(
+            settings.checkpoint_dir, **options
+        )
+    encoder = transformers.TFBertModel.from_pretrained(
+        settings.checkpoint_dir, add_pooling_layer=False, **options
+    )
+    model = MeanPooledClassifier(encoder)
+    blank = tf.zeros([1, 2], tf.int32)
+    model({"input_ids": blank, "attention_mask": blank + 1})  # Makes the variables.
+    return model
+
+
+class MeanPooledClassifier(tf_keras.Model):
+    """The mean of the encoder's last states over real tokens, and a linear layer."""
+
+    def __init__(self, encoder: transformers.TFBertModel):
+        super().__init__(name="mean_pooled_classifier")
+        self.config = encoder.config
+        self.encoder = encoder
+        self.dropout = tf_keras.layers.Dropout(encoder.config.hidden_dropout_prob)
+        self.classifier = tf_keras.layers.Dense(
+            encoder.config.num_labels,
+            kernel_initializer=tf_keras.initializers.TruncatedNormal(
+                stddev=encoder.config.initializer_range
+            ),
+            dtype="float32",  # Scores of many classes differ by little.
+            name="classifier",
+        )
+
+    def call(self, inputs, training=False):
+        states = self.encoder(inputs, training=training).last_hidden_state
+        real = tf.cast(inputs["attention_mask"], states.dtype)[:, :, None]
+        # A row that is all padding has no token to divide by.
+        count = tf.maximum(tf.reduce_sum(real, axis=1), 1)
+        mean = tf.reduce_sum(states * real, axis=1) / count
+        logits = self.classifier(self.dropout(mean, training=training))
+        return TFSequenceClassifierOutput(logits=logits)
+
+    def save_pretrained(self, path: str, safe_serialization: bool = True) -> None:
+        """The encoder in Hugging Face's format, and the linear layer beside it."""
+        self.encoder.save_pretrained(path, safe_serialization=safe_serialization)
+        kernel, bias = self.classifier.weights
+        safetensors.tensorflow.save_file(
+            {"weight": tf.transpose(kernel), "bias": tf.convert_to_tensor(bias)},
+            os.path.join(path, CLASSIFIER_FILE),
+        )
