@@ -52,13 +52,19 @@ def describe(error: BaseException) -> dict:
     """What a person needs of an exception: whose fault, and what."""
     refusal = _refusal_in(error)
     if refusal is None:
-        text = f"{type(error).__name__}: {error}".strip()
-        return {"refused": False, "findings": [text], "data_refused": False}
+        return {"refused": False, "findings": [_short(error)], "data_refused": False}
     return {
         "refused": True,
         "findings": list(refusal.findings),
         "data_refused": isinstance(refusal, DataRefused),
     }
+
+
+def _short(error: BaseException) -> str:
+    """The first lines of what went wrong; the whole of it is in the log."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    more = " ..." if len(lines) > 3 else ""
+    return f"{type(error).__name__}: {' '.join(lines[:3])[:500]}{more}"
 
 
 def _refusal_in(error: BaseException | None) -> Refusal | None:

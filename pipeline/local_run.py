@@ -185,8 +185,19 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
     return int(record["exit_code"])
 
 
+# glibc gives every large block back to the system and fetches it again, zeroed, at
+# the next step: a fifth of a training's time on a CPU. Kept blocks cost no memory,
+# since the next step needs them again.
+_KEEP_LARGE_BLOCKS = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(4 * 10**9),
+    "MALLOC_TOP_PAD_": str(256 * 2**20),
+}
+
+
 def _start(run_dir: str, lock: RootLock) -> subprocess.Popen:
     environment = {
+        **_KEEP_LARGE_BLOCKS,
         **os.environ,
         "TF_USE_LEGACY_KERAS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "1",

@@ -115,6 +115,9 @@ def batches(rows: Rows, plan: BatchPlan, *, pad_id: int) -> tf.data.Dataset:
 
     dataset = tf.data.Dataset.from_tensor_slices((plan.rows, plan.padded_lengths))
     options = tf.data.Options()
+    # There is nothing to tune, and the end of an iterator can wait for the tuner's
+    # next round: as long as the epoch took, at most a minute.
+    options.autotune.enabled = False
     options.experimental_distribute.auto_shard_policy = (
         tf.data.experimental.AutoShardPolicy.DATA
     )

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from rouge_score import rouge_scorer
 from rouge_score import tokenize as rouge_tokenize
@@ -57,7 +58,7 @@ class ScriptTokenizer:
 
 
 @functools.lru_cache(maxsize=1)
-def _stemmer():
+def _stemmer() -> Any:
     from nltk.stem import porter
 
     return porter.PorterStemmer()

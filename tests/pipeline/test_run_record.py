@@ -1,0 +1,147 @@
+"""The record of a run: one outcome and exit code for each way that a run can end."""
+
+import json
+
+import pytest
+
+from pipeline import checkpoints, place, run_record
+from pipeline.config import load
+from pipeline.plan import Plan
+from tests.pipeline.conftest import ROOT
+
+NOT_FAILED = {"refused": False, "data_refused": False}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    config = load(str(ROOT / "configs" / "intent.yaml"), [f"runner.root={tmp_path}"])
+    here = place.local(config, checkpoints.locate(config))
+    return Plan(config=config, place=here, fingerprints=place.fingerprint(config, here))
+
+
+@pytest.fixture
+def make(plan, tmp_path):
+    """Writes what a worker left behind, and makes the record of it."""
+
+    def record(*, events=(), result=None, code=0, interrupted=False):
+        run_dir = tmp_path / "runs" / "r1"
+        run_dir.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps({"time": 0, **e}) + "\n" for e in events)
+        (run_dir / "events.jsonl").write_text(lines + '{"kind": "half a li')
+        if result is not None:
+            (run_dir / "result.json").write_text(json.dumps(result))
+        return run_record.make(
+            plan,
+            run_id="r1",
+            run_dir=str(run_dir),
+            seconds=1.0,
+            peak_memory_mb=10.0,
+            worker_exit_code=code,
+            interrupted=interrupted,
+        )
+
+    return record
+
+
+def result(pushed=None, validation_ok=True):
+    """What the worker writes; `pushed` None means that the Pusher did not run."""
+    nodes = {}
+    if pushed is not None:
+        properties = {"pushed": pushed, "pushed_version": "3"}
+        outputs = {"pushed_model": {"uri": "/x", "id": 1, "properties": properties}}
+        nodes["Pusher"] = {"state": "COMPLETE", "outputs": outputs}
+    evaluation = {
+        "metrics": [],
+        "examples": {},
+        "validation_ok": validation_ok,
+        "failures": [],
+    }
+    return {
+        "failure": None,
+        "run": {"run_id": "x", "nodes": nodes},
+        "evaluation": evaluation,
+    }
+
+
+@pytest.mark.parametrize(
+    "left, outcome, code",
+    [
+        ({"result": result(pushed=1)}, "pushed", 0),
+        ({"result": result(pushed=0)}, "not blessed", 4),
+        ({"result": result(validation_ok=False)}, "not blessed", 4),
+        ({"result": result()}, "done", 0),
+        ({"interrupted": True}, "interrupted", 130),
+        ({"code": 1}, "failed", 1),
+        ({"code": -9}, "failed", 1),
+    ],
+    ids=["pushed", "refused", "refused_in_part", "part", "ctrl_c", "died", "killed"],
+)
+def test_each_end_has_its_outcome_and_exit_code(make, left, outcome, code):
+    record = make(**left)
+    assert (record["outcome"], record["exit_code"]) == (outcome, code)
+
+
+@pytest.mark.parametrize(
+    "data_refused, outcome, code", [(True, "data refused", 3), (False, "failed", 1)]
+)
+def test_failed_node_is_named_with_its_findings(make, data_refused, outcome, code):
+    event = {
+        "kind": "node_failed",
+        "node": "DataGate",
+        "seconds": 1.0,
+        "refused": True,
+        "data_refused": data_refused,
+        "findings": ["row 7 is bad"],
+    }
+    record = make(events=[event], code=1)
+    assert (record["outcome"], record["exit_code"]) == (outcome, code)
+    assert record["failure"]["node"] == "DataGate"
+    assert record["failure"]["findings"] == ["row 7 is bad"]
+
+
+def test_worker_killed_by_the_system_is_explained(make):
+    record = make(events=[{"kind": "node_started", "node": "Trainer"}], code=-9)
+    assert record["failure"]["node"] == "Trainer"
+    assert "memory runs out" in record["failure"]["findings"][0]
+
+
+def test_nodes_tell_what_was_reused(make):
+    events = [
+        {"kind": "node_finished", "node": "A", "seconds": 1.234, "cached": True},
+        {"kind": "node_finished", "node": "B", "seconds": 2.0, "cached": False},
+    ]
+    assert make(events=events, result=result(pushed=1))["nodes"] == [
+        {"node": "A", "seconds": 1.23, "state": "reused"},
+        {"node": "B", "seconds": 2.0, "state": "executed"},
+    ]
+
+
+@pytest.fixture
+def promoted(make, plan, tmp_path):
+    """A run of `plan` that promoted version 3."""
+    run_record.write(make(result=result(pushed=1)), str(tmp_path / "runs" / "r1"))
+    version = tmp_path / "serving" / "support-intent" / "3"
+    version.mkdir(parents=True)
+    (version / "saved_model.pb").write_text("")
+    return version
+
+
+def test_unchanged_plan_has_nothing_to_do(plan, promoted):
+    assert run_record.unchanged_since(plan)["run_id"] == "r1"
+
+
+def test_changed_plan_has_something_to_do(plan, promoted):
+    train = plan.config.train.model_copy(update={"seed": 1})
+    config = plan.config.model_copy(update={"train": train})
+    changed = plan.model_copy(update={"config": config})
+    assert run_record.unchanged_since(changed) is None
+
+
+def test_plan_whose_version_is_gone_has_something_to_do(plan, promoted):
+    (promoted / "saved_model.pb").unlink()
+    assert run_record.unchanged_since(plan) is None
+
+
+def test_plan_of_a_refused_run_runs_again(plan, make, tmp_path):
+    run_record.write(make(result=result(pushed=0)), str(tmp_path / "runs" / "r1"))
+    assert run_record.unchanged_since(plan) is None

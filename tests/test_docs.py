@@ -1,0 +1,53 @@
+"""The commands of the documentation: each one parses, and names files that exist."""
+
+import pathlib
+import re
+import shlex
+
+import click
+import pytest
+
+from pipeline.cli import run, texttune
+
+ROOT = pathlib.Path(__file__).parents[1]
+# Files that stand for the reader's own.
+PLACEHOLDERS = {"tickets.csv", "my-t5", "build/"}
+
+
+def commands() -> list[str]:
+    found = []
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.S):
+            found += [line for line in block.splitlines() if line.strip()]
+    return found
+
+
+def parse(command: click.Command, arguments: list[str]) -> None:
+    """Raises a UsageError for an option or argument that does not exist."""
+    context = command.make_context("command", arguments)
+    if isinstance(command, click.Group):
+        _, inner, rest = command.resolve_command(
+            context, [*context.protected_args, *context.args]
+        )
+        parse(inner, rest)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_documented_command_parses(line):
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
+        assert words[1] in targets
+    elif words[0] == "texttune":
+        parse(texttune, words[1:])
+    elif words[:2] == ["python", "local_runner.py"]:
+        parse(run, words[2:])
+    else:
+        assert words[0] == "python" and (ROOT / words[1]).exists()
+
+
+@pytest.mark.parametrize("line", commands())
+def test_file_of_a_documented_command_exists(line):
+    for word in shlex.split(line, comments=True):
+        if word.startswith(("configs/", "data/", "kubeflow/")):
+            assert (ROOT / word).exists() or word in PLACEHOLDERS

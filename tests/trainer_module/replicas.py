@@ -1,0 +1,122 @@
+"""Trains alike on one device and on two, and prints how far apart they end.
+
+Run by test_trainer in a process of its own: TensorFlow takes logical devices only
+before it starts. Arguments: the folders of a tiny BERT and a tiny T5, the file of
+label names, a folder for an export.
+"""
+
+import json
+import sys
+
+import numpy as np
+import tensorflow as tf
+import tf_keras
+
+from trainer_module import data, export, optimizers
+from trainer_module.batching import ABSENT, BatchPlan
+from trainer_module.evaluator import Evaluator
+from trainer_module.settings import ModelSettings, TrainerSettings, TrainSettings
+from trainer_module.tasks import base
+from trainer_module.trainer import Trainer
+
+BERT_DIR, T5_DIR, LABEL_NAMES, EXPORT_DIR = sys.argv[1:]
+# Before the first tensor.
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices("CPU")[0],
+    [tf.config.LogicalDeviceConfiguration()] * 2,
+)
+
+# Replica 0 has long targets and replica 1 short ones; in the last batch of four,
+# replica 1 has no row at all.
+PLAN = np.array([[0, 1, 2, 3], [4, ABSENT, ABSENT, ABSENT]])
+IDS = [[2, 5, 6, 3], [2, 7, 3], [2, 9, 10, 11, 3], [2, 6, 3], [2, 12, 3]]
+ROWS = {
+    "summarization": data.Rows(
+        input_ids=tf.ragged.constant([[*r[:-1], 1] for r in IDS], dtype=tf.int32),
+        labels=tf.ragged.constant(
+            [[5, 6, 7, 8, 9, 1], [9, 8, 7, 6, 5, 1], [1], [1], [7, 1]], dtype=tf.int32
+        ),
+        example_ids=np.array([b"x"] * 5),
+    ),
+    "classification": data.Rows(
+        input_ids=tf.ragged.constant(IDS, dtype=tf.int32),
+        labels=tf.constant([0, 1, 2, 0, 1]),
+        example_ids=np.array([b"x"] * 5),
+    ),
+}
+TRAIN = TrainSettings(dropout=0.0, learning_rate=0.01, warmup_share=0.0)
+
+
+def sgd():
+    return tf_keras.optimizers.SGD(0.1)  # Adam would hide a wrong scale.
+
+
+def adamw():
+    return optimizers.build(TRAIN, total_updates=10)
+
+
+def train(strategy, kind, *, optimizer, clip_norm, xla):
+    """Two updates and an evaluation; gives the task and all numbers that came out."""
+    path = BERT_DIR if kind == "classification" else T5_DIR
+    settings = TrainerSettings(
+        task=kind,
+        checkpoint_dir=path,
+        checkpoint_hash="",
+        code="",
+        model=ModelSettings(checkpoint=path, max_source_tokens=32),
+        train=TRAIN,
+    )
+    tf.keras.utils.set_random_seed(0)
+    with strategy.scope():
+        task = base.build(settings, LABEL_NAMES)
+        made = optimizer()
+    random = np.random.default_rng(0)  # The new head alike, wherever it was made.
+    if kind == "classification":
+        head = task.model.classifier.kernel
+        head.assign(random.normal(size=head.shape))
+    trainer = Trainer(
+        task=task, optimizer=made, strategy=strategy, clip_norm=clip_norm, xla=xla
+    )
+    plan = BatchPlan(PLAN, np.full([2, 2], 8, np.int32))
+    dataset = strategy.experimental_distribute_dataset(
+        data.batches(ROWS[kind], plan, pad_id=task.pad_id)
+    )
+    # Read at once: the end of an iterator takes up to as long as it has lived.
+    batches, spec = list(dataset), dataset.element_spec
+    sums = [[float(part) for part in pair] for pair in trainer.train(batches, spec)]
+    evaluator = Evaluator(task=task, strategy=strategy)
+    validation = evaluator.evaluate(batches, spec)
+    weights = [variable.numpy() for variable in task.model.variables]
+    return task, weights, sums, validation
+
+
+def export_alike(task) -> bool:
+    """Whether the SavedModel of a mirrored model answers as the model does."""
+    export.save(task, EXPORT_DIR)
+    text = tf.constant(["my card is late", "the fee was too high"])
+    served = tf.saved_model.load(EXPORT_DIR).signatures["serving_default"](text)
+    return bool(np.allclose(served["scores"], task.answer(text)["scores"], atol=1e-6))
+
+
+def main():
+    one = tf.distribute.get_strategy()
+    two = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    found = {}
+    for kind, xla, options in (
+        ("summarization", False, {"optimizer": sgd, "clip_norm": 1e9}),
+        ("classification", True, {"optimizer": adamw, "clip_norm": 0.01}),
+    ):
+        _, alone, sums, validation = train(one, kind, xla=False, **options)
+        task, both, sums_both, validation_both = train(two, kind, xla=xla, **options)
+        found[kind] = {
+            "weights": max(
+                float(np.abs(a - b).max()) for a, b in zip(alone, both, strict=True)
+            ),
+            "sums": [sums, sums_both],
+            "validation": [validation, validation_both],
+        }
+    found["export"] = export_alike(task)
+    json.dump(found, sys.stdout)
+
+
+main()
