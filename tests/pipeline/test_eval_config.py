@@ -56,8 +56,13 @@ def evaluate(models, job, write, tmp_path):
     import apache_beam as beam
     import tensorflow as tf
     import tensorflow_model_analysis as tfma
+    from tfx_bsl.tfxio.tf_example_record import TFExampleBeamRecord
 
     from pipeline import eval_config
+
+    as_batches = TFExampleBeamRecord(
+        physical_format="inmem", raw_record_column_name=tfma.ARROW_INPUT_COLUMN
+    )
 
     def feature(text):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
@@ -99,6 +104,7 @@ def evaluate(models, job, write, tmp_path):
             _ = (
                 pipeline
                 | beam.Create(examples)
+                | as_batches.BeamSource()
                 | tfma.ExtractEvaluateAndWriteResults(
                     eval_shared_model=shared if len(shared) > 1 else shared[0],
                     eval_config=config,

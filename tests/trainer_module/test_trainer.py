@@ -165,10 +165,7 @@ def test_mixed_bfloat16_learns_in_float32_weights(bfloat16, tiny_task):
     assert all(np.isfinite(w).all() for w in weights_of(task))
 
 
-@pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16"])
-def test_two_rows_are_learned_under_xla(precision, request, tiny_task):
-    if precision == "mixed_bfloat16":
-        request.getfixturevalue("bfloat16")
+def test_mixed_bfloat16_learns_under_xla(bfloat16, tiny_task):
     _, losses = learn("classification", tiny_task, xla=True)
     assert losses[-1] < losses[0] / 2
 
