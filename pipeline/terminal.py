@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import shutil
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -198,7 +200,8 @@ class Terminal:
         if record["push"] and record["push"].get("pushed") == 1:
             example = shlex.quote(_EXAMPLES[record["config"]["task"]])
             served = _short(os.path.dirname(record["push"]["pushed_destination"]))
-            self._say(f"Ask it:  texttune ask --model {shlex.quote(served)} {example}")
+            ask = f"{_texttune()} ask --model {shlex.quote(served)} {example}"
+            self._say(f"Ask it:  {_escape(ask)}")
         run_dir = os.path.dirname(record["log"])
         for label, name in (
             ("Report:", plans.REPORT_FILE),
@@ -295,6 +298,14 @@ def _with_baseline(value: float | None, baseline: float | None) -> Text:
     if value is not None and baseline is not None:
         text.append(f" ({value - baseline:+.4f})", style="dim")
     return text
+
+
+def _texttune() -> str:
+    """How to call `texttune` from here, also where no environment is active."""
+    if shutil.which("texttune"):
+        return "texttune"
+    beside = os.path.join(os.path.dirname(sys.executable), "texttune")
+    return shlex.quote(_short(beside))
 
 
 def _message(finding: Any) -> str:
