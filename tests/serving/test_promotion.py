@@ -1,6 +1,5 @@
 """Publishing: all or nothing, and always a higher number. Real files, no mocks."""
 
-import contextlib
 import os
 import pathlib
 import resource
@@ -63,23 +62,6 @@ def publish_in_subprocess(model: str, base_dir, *, before: str = "", **options):
         text=True,
         **options,
     )
-
-
-@contextlib.contextmanager
-def small_disk(folder: pathlib.Path, options: str):
-    """A tmpfs of its own; skips where this user may not mount one."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
-        capture_output=True,
-        text=True,
-    )
-    if mounted.returncode:
-        pytest.skip(f"needs the right to mount a tmpfs: {mounted.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 # Versions
@@ -348,33 +330,35 @@ def test_a_bucket_is_refused_with_the_way_out(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["model"]
 
 
-def test_read_only_base_dir_is_refused(tmp_path):
+def test_read_only_base_dir_is_refused(tmp_path, mounted):
     model = make_model(tmp_path / "model")
-    with small_disk(tmp_path / "disk", "size=1m") as disk:
-        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        with pytest.raises(promotion.DestinationNotWritable, match="Read-only"):
-            promotion.publish(model, str(disk))
+    disk = mounted("size=1m")
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    with pytest.raises(promotion.DestinationNotWritable, match="Read-only"):
+        promotion.publish(model, str(disk))
 
 
-def test_a_model_larger_than_the_free_space_is_refused_before_the_copy(tmp_path):
+def test_a_model_larger_than_the_free_space_is_refused_before_the_copy(
+    tmp_path, mounted
+):
     model = make_large_model(tmp_path / "model", files=3, file_bytes=1_000_000)
-    with small_disk(tmp_path / "disk", "size=2m") as disk:
-        promotion.publish(make_model(tmp_path / "old", "old"), str(disk))
-        with pytest.raises(promotion.NoSpaceLeft, match=r"3\.0 MB needed, 2\.1 MB fre"):
-            promotion.publish(model, str(disk))
-        assert promotion.versions(str(disk)) == [1]
-        assert leftovers(disk) == []
+    disk = mounted("size=2m")
+    promotion.publish(make_model(tmp_path / "old", "old"), str(disk))
+    with pytest.raises(promotion.NoSpaceLeft, match=r"3\.0 MB needed, 2\.1 MB fre"):
+        promotion.publish(model, str(disk))
+    assert promotion.versions(str(disk)) == [1]
+    assert leftovers(disk) == []
 
 
-def test_a_disk_that_fills_up_in_mid_copy_leaves_nothing(tmp_path):
+def test_a_disk_that_fills_up_in_mid_copy_leaves_nothing(tmp_path, mounted):
     model = make_large_model(tmp_path / "model", files=50, file_bytes=10)
     # Out of inodes: free bytes remain, so only the copy itself can find out.
-    with small_disk(tmp_path / "disk", "size=4m,nr_inodes=30") as disk:
-        with pytest.raises(promotion.NoSpaceLeft, match="No space left.*inodes"):
-            promotion.publish(model, str(disk))
-        assert promotion.versions(str(disk)) == []
-        assert leftovers(disk) == []
-        assert promotion.publish(make_model(tmp_path / "s"), str(disk)).version == 1
+    disk = mounted("size=4m,nr_inodes=30")
+    with pytest.raises(promotion.NoSpaceLeft, match="No space left.*inodes"):
+        promotion.publish(model, str(disk))
+    assert promotion.versions(str(disk)) == []
+    assert leftovers(disk) == []
+    assert promotion.publish(make_model(tmp_path / "s"), str(disk)).version == 1
 
 
 def test_a_file_size_limit_in_mid_copy_leaves_nothing(tmp_path):
