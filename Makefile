@@ -18,9 +18,10 @@ run: setup ## Run the pipeline; ARGS="--config configs/intent.yaml" chooses what
 	@$(PYTHON) local_runner.py $(ARGS)
 
 # Two tiers, so that a slip shows within seconds; the second needs the first to pass.
+# A file's tests stay together: some build on one another, as a team's runs do.
 test: setup ## Run all tests, the fast ones first
 	@$(PYTHON) -m pytest tests -m "not slow"
-	@$(PYTHON) -m pytest tests -m slow
+	@$(PYTHON) -m pytest tests -m slow --numprocesses 2 --dist loadfile
 
 check: setup ## Check format, lint, types and the direction of imports
 	@$(PYTHON) -m ruff format --check .
