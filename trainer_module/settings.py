@@ -5,7 +5,7 @@ sections together. Pure: no TensorFlow, no TFX.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -66,58 +66,45 @@ class TrainSettings(Section):
 Strategy = Literal["auto", "one_device", "mirrored", "tpu"]
 
 
-class TrainerSettings(Section):
-    """All that the Trainer and Transform nodes need, as it crosses TFX's JSON."""
+_Crossing = TypeVar("_Crossing", bound="TransformSettings")
+
+
+class TransformSettings(Section):
+    """What tokenisation depends on, as it crosses TFX's JSON.
+
+    Transform gets no more than this, so that a new learning rate reuses its work.
+    """
 
     task: Task
     checkpoint_dir: str
     checkpoint_hash: str
     code: str
     model: ModelSettings
-    train: TrainSettings
-    strategy: Strategy = "auto"
 
     def to_custom_config(self) -> dict[str, Any]:
         return {"texttune": self.model_dump(mode="json")}
 
     @classmethod
     def from_custom_config(
-        cls, custom_config: Mapping[str, Any] | None
-    ) -> "TrainerSettings":
+        cls: type[_Crossing], custom_config: Mapping[str, Any] | None
+    ) -> _Crossing:
         """Reads back what `to_custom_config` wrote.
 
         Raises:
           ValueError: if `custom_config` was not built by `to_custom_config`.
         """
-        return cls.model_validate(_crossed(custom_config))
+        raw = (custom_config or {}).get("texttune")
+        if not raw:
+            raise ValueError(
+                "`custom_config['texttune']` is missing. Build the node with "
+                "`custom_config=settings.to_custom_config()`. "
+                f"Received keys: {sorted(custom_config or {})}."
+            )
+        return cls.model_validate(raw)
 
 
-class TransformSettings(Section):
-    """The part that tokenisation depends on, so that a new learning rate reuses it."""
+class TrainerSettings(TransformSettings):
+    """All that the Trainer needs: how the text is read, and how it is learned from."""
 
-    task: Task
-    checkpoint_dir: str
-    checkpoint_hash: str
-    code: str
-    model: ModelSettings
-
-    def to_custom_config(self) -> dict[str, Any]:
-        return {"texttune": self.model_dump(mode="json")}
-
-    @classmethod
-    def from_custom_config(
-        cls, custom_config: Mapping[str, Any] | None
-    ) -> "TransformSettings":
-        """As `TrainerSettings.from_custom_config`."""
-        return cls.model_validate(_crossed(custom_config))
-
-
-def _crossed(custom_config: Mapping[str, Any] | None) -> Any:
-    raw = (custom_config or {}).get("texttune")
-    if not raw:
-        raise ValueError(
-            "`custom_config['texttune']` is missing. Build the node with "
-            "`custom_config=settings.to_custom_config()`. "
-            f"Received keys: {sorted(custom_config or {})}."
-        )
-    return raw
+    train: TrainSettings
+    strategy: Strategy = "auto"
