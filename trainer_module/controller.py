@@ -1,5 +1,6 @@
 """The outer loop: plain Python, no graph code, no model knowledge."""
 
+import collections
 import math
 import time
 from collections.abc import Callable, Iterable
@@ -51,10 +52,11 @@ class Controller:
         Raises:
           TrainingDiverged: as soon as an update's loss is not finite.
         """
+        pace = _Pace(self._clock(), self._updates_per_epoch * epochs)
         history = []
         for epoch in range(epochs):
             started = self._clock()
-            loss = self._run_epoch(epoch, epochs)
+            loss = self._run_epoch(epoch, epochs, pace)
             record = {
                 "epoch": epoch + 1,
                 "loss": loss,
@@ -65,10 +67,9 @@ class Controller:
             history.append(record)
         return history
 
-    def _run_epoch(self, epoch: int, epochs: int) -> float:
-        total = self._updates_per_epoch * epochs
+    def _run_epoch(self, epoch: int, epochs: int, pace: "_Pace") -> float:
         loss_sum = weight_sum = 0.0
-        told, told_step = self._clock(), 0
+        told = self._clock()
         for step, (loss, weight) in enumerate(self._train_epoch(epoch), start=1):
             if not math.isfinite(loss):
                 raise TrainingDiverged(
@@ -77,20 +78,54 @@ class Controller:
                 )
             loss_sum, weight_sum = loss_sum + loss, weight_sum + weight
             now = self._clock()
+            pace.update(now)
             if now - told >= self._seconds_between_steps:
-                speed = (step - told_step) / (now - told)
-                done = epoch * self._updates_per_epoch + step
+                speed = pace.updates_per_second * self._examples_per_update
                 self._listen(
                     "step",
                     {
-                        "step": done,
-                        "steps": total,
+                        "step": pace.done,
+                        "steps": pace.updates,
                         "epoch": epoch + 1,
                         "epochs": epochs,
                         "loss": loss_sum / max(weight_sum, 1.0),
-                        "examples_per_second": speed * self._examples_per_update,
-                        "seconds_left": (total - done) / speed,
+                        "examples_per_second": speed,
+                        "seconds_left": pace.seconds_left,
                     },
                 )
-                told, told_step = now, step
+                told = now
         return loss_sum / max(weight_sum, 1.0)
+
+
+class _Pace:
+    """How fast updates come, and when the last one will be there.
+
+    The first update is left out as soon as there is a second: it traces and compiles
+    the step. The speed is that of the last half minute, since batches differ in
+    length; the time left goes by all of the training, with its validations.
+    """
+
+    _SECONDS_OF_SPEED = 30.0
+
+    def __init__(self, started: float, updates: int):
+        self.updates, self.done = updates, 0
+        self._times = collections.deque([started])  # Of the last updates.
+        self._first = self._now = started
+
+    def update(self, now: float) -> None:
+        self.done, self._now = self.done + 1, now
+        if self.done == 2:
+            self._first = self._times[-1]
+            self._times.popleft()
+        self._times.append(now)
+        while len(self._times) > 2 and now - self._times[1] >= self._SECONDS_OF_SPEED:
+            self._times.popleft()
+
+    @property
+    def updates_per_second(self) -> float:
+        return (len(self._times) - 1) / max(self._now - self._times[0], 1e-9)
+
+    @property
+    def seconds_left(self) -> float:
+        counted = max(self.done - 1, 1)
+        return (self.updates - self.done) * (self._now - self._first) / counted

@@ -63,6 +63,7 @@ def _train(settings, strategy, task, train: data.Rows, held_out: data.Rows):
         xla=bool(tf.config.list_physical_devices("GPU")),
     )
     evaluator = Evaluator(task=task, strategy=strategy)
+    width_of = batching.exact_length if strategies.on_cpu() else batching.padded_length
 
     def distributed(rows, plan):
         dataset = data.batches(rows, plan, pad_id=task.pad_id)
@@ -70,14 +71,20 @@ def _train(settings, strategy, task, train: data.Rows, held_out: data.Rows):
 
     def train_epoch(epoch):
         plan = batching.plan_training(
-            train.lengths, batch_size=batch_size, seed=settings.train.seed, epoch=epoch
+            train.lengths,
+            batch_size=batch_size,
+            seed=settings.train.seed,
+            epoch=epoch,
+            width_of=width_of,
         )
         batches = distributed(train, plan)
         for loss_sum, weight_sum in trainer.train(batches, batches.element_spec):
             yield float(loss_sum), float(weight_sum)
 
     def evaluate():
-        plan = batching.plan_validation(held_out.lengths, batch_size=batch_size)
+        plan = batching.plan_validation(
+            held_out.lengths, batch_size=batch_size, width_of=width_of
+        )
         batches = distributed(held_out, plan)
         return evaluator.evaluate(batches, batches.element_spec)
 

@@ -22,3 +22,8 @@ def build(name: Strategy) -> tf.distribute.Strategy:
     if name == "mirrored" or (name == "auto" and len(gpus) > 1):
         return tf.distribute.MirroredStrategy()
     return tf.distribute.get_strategy()
+
+
+def on_cpu() -> bool:
+    """Whether no accelerator is there: then nothing is compiled for each shape."""
+    return not any(tf.config.list_logical_devices(kind) for kind in ("GPU", "TPU"))

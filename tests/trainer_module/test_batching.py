@@ -40,6 +40,22 @@ def test_validation_plan_sorts_by_length_and_fills_the_last_batch():
     assert len(plan) == 3
 
 
+@pytest.mark.parametrize("length, width", [(0, 1), (1, 1), (9, 9), (1025, 1025)])
+def test_exact_length(length, width):
+    assert batching.exact_length(length) == width
+
+
+def test_plans_take_the_widths_they_are_told():
+    lengths = [np.array([9, 3, 40, 3, 17])]
+    exact = batching.exact_length
+    plan = batching.plan_validation(lengths, batch_size=2, width_of=exact)
+    assert plan.padded_lengths.tolist() == [[3], [17], [40]]
+    plan = batching.plan_training(
+        lengths, batch_size=2, seed=0, epoch=0, width_of=exact
+    )
+    assert sorted(plan.padded_lengths.ravel()) == [3, 17, 40]
+
+
 def test_each_feature_is_as_wide_as_its_own_longest_row():
     sources, targets = np.array([3, 9, 10]), np.array([30, 2, 1])
     plan = batching.plan_validation([sources, targets], batch_size=2)

@@ -88,3 +88,45 @@ def test_loss_that_is_not_finite_stops_at_once_and_names_update_and_epoch(loss):
         fake.controller().run(epochs=2)
     assert fake.now == 5.0  # The third update never ran.
     assert [kind for kind, _ in fake.events].count("epoch") == 1
+
+
+def test_first_update_which_compiles_counts_for_speed_only_while_it_is_alone():
+    fake = Fake([(1.0, 1.0)] * 5)
+    seconds = iter([10.0, 1.0, 1.0, 1.0, 1.0])
+
+    def train_epoch(epoch):
+        for _ in range(5):
+            fake.now += next(seconds)
+            yield 1.0, 1.0
+
+    fake.controller(train_epoch=train_epoch).run(epochs=1)
+    steps = [fields for kind, fields in fake.events if kind == "step"]
+    assert [s["seconds_left"] for s in steps] == [40.0, 3.0, 2.0, 1.0, 0.0]
+    assert [s["examples_per_second"] for s in steps] == [0.8, 8.0, 8.0, 8.0, 8.0]
+
+
+def test_speed_is_of_the_last_half_minute_and_time_left_of_the_whole_training():
+    fake = Fake([(1.0, 1.0)] * 101)
+
+    def train_epoch(epoch):
+        for step in range(101):
+            fake.now += 1.0 if step <= 50 else 2.0
+            yield 1.0, 1.0
+
+    fake.controller(train_epoch=train_epoch).run(epochs=2)
+    steps = [fields for kind, fields in fake.events if kind == "step"]
+    assert steps[50]["examples_per_second"] == 8.0
+    assert steps[100]["examples_per_second"] == 4.0
+    assert steps[100]["seconds_left"] == 101 * (50 + 100) / 100
+
+
+def test_time_left_counts_the_validation_of_the_epochs_so_far():
+    fake = Fake([(1.0, 1.0)] * 2, [(1.0, 1.0)] * 2, [(1.0, 1.0)] * 2)
+
+    def evaluate():
+        fake.now += 4.0
+        return 0.5
+
+    fake.controller(evaluate=evaluate).run(epochs=3)
+    steps = [fields for kind, fields in fake.events if kind == "step"]
+    assert steps[3]["seconds_left"] == 2 * (1 + 4 + 2) / 3
