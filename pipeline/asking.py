@@ -1,6 +1,8 @@
 """Asks a SavedModel in this process."""
 
+import contextlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 
 from pipeline.config import ConfigError
@@ -24,20 +26,57 @@ def version_dir(path: str) -> str:
     return os.path.join(path, str(versions[-1]))
 
 
-def answers(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """One line for each text: the label with its probability, or the written text."""
+def answers(path: str, texts: Sequence[str]) -> list[str]:
+    """One line for each text: the label with its probability, or the written text.
+
+    Raises:
+      ConfigError: if `path` holds no model that can be loaded and asked.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow as tf
-    import tensorflow_text  # noqa: F401  Registers the ops of the tokenizer.
+    with _quiet_stderr():
+        import tensorflow as tf
+        import tensorflow_text  # noqa: F401  Registers the ops of the tokenizer.
 
-    from trainer_module import signatures
+        from trainer_module import signatures
 
-    model = tf.saved_model.load(path)
-    outputs = model.signatures[signatures.SERVING_DEFAULT](tf.constant(list(texts)))
+        try:
+            model = tf.saved_model.load(path)
+            ask = model.signatures[signatures.SERVING_DEFAULT]
+            outputs = {
+                name: value.numpy().tolist()
+                for name, value in ask(text=tf.constant(list(texts))).items()
+            }
+        except (OSError, KeyError, TypeError, ValueError, tf.errors.OpError) as error:
+            raise ConfigError(
+                f"--model {path}: this is not a model of texttune that can be asked: "
+                f"{_first_line(error)}"
+            ) from error
     if signatures.LABEL not in outputs:
-        for text in outputs[signatures.OUTPUT_TEXT].numpy():
-            yield text.decode("utf-8", "replace")
-        return
+        return [_text(written) for written in outputs[signatures.OUTPUT_TEXT]]
     labels, scores = outputs[signatures.LABEL], outputs[signatures.SCORE]
-    for label, score in zip(labels.numpy(), scores.numpy(), strict=True):
-        yield f"{label.decode('utf-8', 'replace')}  {score:.3f}"
+    return [
+        f"{_text(label)}  {score:.3f}"
+        for label, score in zip(labels, scores, strict=True)
+    ]
+
+
+@contextlib.contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """TensorFlow's C++ parts write notes there that no setting turns off."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

@@ -15,12 +15,13 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from components.evaluator import slices
 from pipeline import plan as plans
 from pipeline.plan import Plan
 
 Event = dict[str, Any]
 
-_SECONDS_BETWEEN_PLAIN_LINES = 10.0
+_SECONDS_BETWEEN_PLAIN_LINES = 30.0
 _RANDOM_WEIGHTS = (
     "This T5 was made here, with random weights. From a few hundred rows such a model "
     "learns little: its summaries are no measure of what T5 can do. Set "
@@ -32,7 +33,7 @@ class Terminal:
     """Shows the events of one run.
 
     On a terminal a live line tells what runs now; elsewhere (CI, a pipe) plain lines
-    do, one a node and one every ten seconds of training.
+    do, one a node and one every half minute of training.
     """
 
     def __init__(self, console: Console | None = None):
@@ -178,13 +179,12 @@ class Terminal:
             (m["slice"], m["model"], m["metric"]): m["value"] for m in record["metrics"]
         }
         names = list(dict.fromkeys(m["metric"] for m in record["metrics"]))
-        slices = list(dict.fromkeys(m["slice"] for m in record["metrics"]))
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
         table.add_column("slice")
         table.add_column("rows", justify="right")
         for name in names:
             table.add_column(name, justify="right")
-        for where in sorted(slices, key=lambda s: (s != "Overall", s)):
+        for where in slices.in_order(m["slice"] for m in record["metrics"]):
             cells = [
                 _with_baseline(
                     values.get((where, "candidate", name)),

@@ -79,7 +79,8 @@ class Controller:
             loss_sum, weight_sum = loss_sum + loss, weight_sum + weight
             now = self._clock()
             pace.update(now)
-            if now - told >= self._seconds_between_steps:
+            # The first update says nothing about the speed: it compiles the step.
+            if pace.done > 1 and now - told >= self._seconds_between_steps:
                 speed = pace.updates_per_second * self._examples_per_update
                 self._listen(
                     "step",

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-OVERALL = "Overall"
+from components.evaluator.slices import OVERALL, in_order
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Check:
             )
         if self.passed is None:
             return f"{self.metric}{where}: no baseline yet to compare with"
-        relation = "stays within" if self.passed else "is more than"
+        if self.passed:
+            relation = f"stays within {self.bound:.4f} of"
+        else:
+            relation = f"is more than {self.bound:.4f} below"
         return (
-            f"{self.metric}{where} {self.value:.4f} {relation} {self.bound:.4f} of "
+            f"{self.metric}{where} {self.value:.4f} {relation} "
             f"the baseline's {self.baseline:.4f}"
-            if self.passed
-            else f"{self.metric}{where} {self.value:.4f} {relation} {self.bound:.4f} "
-            f"below the baseline's {self.baseline:.4f}"
         )
 
 
@@ -65,7 +65,7 @@ def explain(
     values = {(m["slice"], m["model"], m["metric"]): m["value"] for m in metrics}
     checks = list(_checks(gate, [OVERALL], values))
     for column, bounds in gate.get("slices", {}).items():
-        found = sorted({s for s, _, _ in values if s.startswith(f"{column}: ")})
+        found = in_order(s for s, _, _ in values if s.startswith(f"{column}: "))
         checks += _checks(bounds, found, values)
     return sorted(checks, key=lambda check: check.passed is not False)
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-OVERALL = "Overall"
+from components.evaluator import slices
 
 
 def read(evaluation_uri: str) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def read(evaluation_uri: str) -> dict[str, Any]:
 
 def _add(found: dict[str, Any], result, model: str) -> None:
     for key, outputs in result.slicing_metrics:
-        where = slice_name(key)
+        where = slices.name(key)
         metrics = outputs.get("", {}).get("", {})
         for name, holder in sorted(metrics.items()):
             if name.endswith("_diff") or "doubleValue" not in holder:
@@ -49,17 +49,6 @@ def _add(found: dict[str, Any], result, model: str) -> None:
                 )
 
 
-def slice_name(key) -> str:
-    """(("language", "en"),) -> "language: en"; the empty key is all rows."""
-    if not key:
-        return OVERALL
-    return ", ".join(f"{column}: {_text(value)}" for column, value in key)
-
-
-def _text(value) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
 def _failures(validation):
     for by_slice in validation.metric_validations_per_slice:
         key = tuple(
@@ -68,13 +57,13 @@ def _failures(validation):
         )
         for failure in by_slice.failures:
             yield {
-                "slice": slice_name(key),
+                "slice": slices.name(key),
                 "metric": failure.metric_key.name,
                 "message": failure.message,
             }
     for missing in validation.missing_slices:
         yield {
-            "slice": ", ".join(missing.feature_keys) or OVERALL,
+            "slice": ", ".join(missing.feature_keys) or slices.OVERALL,
             "metric": "",
             "message": "no row of the eval split is in this slice",
         }

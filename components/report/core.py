@@ -24,8 +24,9 @@ from typing import Any
 
 import jinja2
 
+from components.evaluator import slices
+
 TEMPLATE = "report.html.j2"
-OVERALL = "Overall"
 NONE = "–"
 
 _UNITS = {"seconds": "s", "mb": "MB"}
@@ -166,7 +167,6 @@ def metric_tables(evaluation: Mapping[str, Any] | None) -> list[MetricTable] | N
     }
     tables = []
     for metric in sorted({name for name, _, _ in values}):
-        slices = {where for name, where, _ in values if name == metric}
         rows = [
             MetricRow(
                 slice=where,
@@ -174,7 +174,7 @@ def metric_tables(evaluation: Mapping[str, Any] | None) -> list[MetricTable] | N
                 candidate=values.get((metric, where, "candidate")),
                 baseline=values.get((metric, where, "baseline")),
             )
-            for where in sorted(slices, key=lambda name: (name != OVERALL, name))
+            for where in slices.in_order(w for m, w, _ in values if m == metric)
         ]
         has_baseline = any(row.baseline is not None for row in rows)
         tables.append(MetricTable(metric, rows, has_baseline))

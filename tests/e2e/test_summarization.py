@@ -79,5 +79,5 @@ def test_promoted_model_writes_text_of_the_learned_form(outcome):
         cwd=jobs.ROOT,
         env=jobs.environment(),
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("about ")
