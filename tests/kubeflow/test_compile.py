@@ -58,6 +58,19 @@ def test_local_dag_has_the_nodes_that_are_announced(tmp_path):
         assert {c.id for c in pipeline.components} == set(announced)
 
 
+def test_own_nodes_run_their_own_executors(spec_text):
+    executors = json.loads(spec_text)["pipelineSpec"]["deploymentSpec"]["executors"]
+    commands = {name: json.dumps(executor) for name, executor in executors.items()}
+    for node, module in (
+        ("ExampleGen", "components.example_gen.component"),
+        ("DataGate", "components.data_gate.component"),
+        ("ModelCheck", "components.model_check.component"),
+        ("Pusher", "components.pusher.component"),
+        ("Report", "components.report.component"),
+    ):
+        assert module in commands[f"{node}_executor"]
+
+
 def test_spec_names_no_path_of_this_machine(spec_text):
     for path in (str(ROOT), os.path.expanduser("~"), sys.prefix):
         assert path not in spec_text

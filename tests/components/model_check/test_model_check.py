@@ -194,33 +194,3 @@ def test_an_empty_eval_split_is_a_problem(check, tmp_path):
     assert found["problems"] == [
         "There was no text of the eval split to ask the model about."
     ]
-
-
-def test_model_check_compiles_for_kubeflow(tmp_path):
-    from tfx import v1 as tfx
-
-    from components.model_check import component
-
-    standard = tfx.types.standard_artifacts
-    model = tfx.dsl.Importer(
-        source_uri="gs://bucket/model", artifact_type=standard.Model
-    ).with_id("model")
-    examples = tfx.dsl.Importer(
-        source_uri="gs://bucket/examples", artifact_type=standard.Examples
-    ).with_id("examples")
-    check = component.ModelCheck(
-        model=model.outputs["result"], examples=examples.outputs["result"], **GENEROUS
-    )
-    experimental = tfx.orchestration.experimental
-    job = experimental.KubeflowV2DagRunner(
-        config=experimental.KubeflowV2DagRunnerConfig(default_image="image:1"),
-        output_dir=str(tmp_path),
-        output_filename="pipeline.json",
-    ).run(
-        tfx.dsl.Pipeline(
-            pipeline_name="check",
-            pipeline_root="gs://bucket/root",
-            components=[model, examples, check],
-        )
-    )
-    assert "ModelCheck" in job["pipelineSpec"]["root"]["dag"]["tasks"]

@@ -205,37 +205,3 @@ def test_destination_without_a_folder_is_refused(artifacts):
 
     with pytest.raises(ValueError, match="base_directory"):
         component._base_directory({"push_destination": '{"filesystem": {}}'})
-
-
-def test_pusher_compiles_for_kubeflow(artifacts, tmp_path):
-    from tfx import v1 as tfx
-
-    importers = {
-        name: tfx.dsl.Importer(
-            source_uri=f"gs://bucket/{name}", artifact_type=artifact_type
-        ).with_id(name)
-        for name, artifact_type in (
-            ("model", artifacts.Model),
-            ("model_blessing", artifacts.ModelBlessing),
-            ("infra_blessing", artifacts.InfraBlessing),
-        )
-    }
-    pusher = make_component(
-        artifacts,
-        "/served",
-        **{name: importer.outputs["result"] for name, importer in importers.items()},
-    )
-    experimental = tfx.orchestration.experimental
-    job = experimental.KubeflowV2DagRunner(
-        config=experimental.KubeflowV2DagRunnerConfig(default_image="image:1"),
-        output_dir=str(tmp_path),
-        output_filename="pipeline.json",
-    ).run(
-        tfx.dsl.Pipeline(
-            pipeline_name="push",
-            pipeline_root="gs://bucket/root",
-            components=[*importers.values(), pusher],
-        )
-    )
-    executors = job["pipelineSpec"]["deploymentSpec"]["executors"]
-    assert "components.pusher.component.Executor" in json.dumps(executors)
