@@ -5,8 +5,9 @@ import shlex
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -36,8 +37,8 @@ class Terminal:
     do, one a node and one every half minute of training.
     """
 
-    def __init__(self, console: Console | None = None):
-        self._console = console or Console(highlight=False, soft_wrap=True)
+    def __init__(self, file: IO[str] | None = None):
+        self._console = Console(file=file, highlight=False, emoji=False, soft_wrap=True)
         self._live: Live | None = None
         self._running: dict[str, float] = {}
         self._training: Event | None = None
@@ -48,10 +49,11 @@ class Terminal:
     def start(self, plan: Plan, run_id: str, run_dir: str) -> None:
         self._plan = plan
         job = plan.config
-        self._say(f"[bold]{job.name}[/] ({job.task}), run {run_id}")
-        self._say(f"[dim]log: {_short(os.path.join(run_dir, plans.LOG_FILE))}[/]")
+        self._say((job.name, "bold"), f" ({job.task}), run {run_id}")
+        log = _short(os.path.join(run_dir, plans.LOG_FILE))
+        self._say((f"log: {log}", "dim"))
         if job.model.checkpoint == "create":
-            self._say(f"[yellow]{_RANDOM_WEIGHTS}[/]")
+            self._say((_RANDOM_WEIGHTS, "yellow"))
         if self._console.is_terminal:
             self._live = Live(
                 console=self._console, refresh_per_second=8, transient=True
@@ -95,14 +97,14 @@ class Terminal:
     def _on_node_failed(self, event: Event) -> None:
         self._running.pop(event["node"], None)
         how = "refused" if event["refused"] else "failed"
-        self._node_line(event["node"], f"[red]{how}[/]", event["seconds"])
+        self._node_line(event["node"], how, event["seconds"], style="red")
 
     def _on_data(self, event: Event) -> None:
         self._account = event["account"]
 
     def _on_data_gate(self, event: Event) -> None:
         for note in event.get("notes", []):
-            self._say(f"  [yellow]note[/] {_escape(_message(note))}")
+            self._say("  ", ("note", "yellow"), f" {_message(note)}")
 
     def _on_training(self, event: Event) -> None:
         self._training = {"steps": event["updates"], "step": 0}
@@ -116,11 +118,12 @@ class Terminal:
         self._say(f"  Trainer            {_training_in_words(event)}")
 
     def _on_epoch(self, event: Event) -> None:
-        self._say(
-            f"  [dim]epoch {event['epoch']}/{event['epochs']}: loss "
-            f"{event['loss']:.3f}, on the eval split {event['validation_loss']:.3f}, "
-            f"{event['seconds']:.0f} s[/]"
+        text = (
+            f"  epoch {event['epoch']}/{event['epochs']}: loss {event['loss']:.3f}, "
+            f"on the eval split {event['validation_loss']:.3f}, "
+            f"{event['seconds']:.0f} s"
         )
+        self._say((text, "dim"))
 
     # --- the end ------------------------------------------------------------------
 
@@ -130,13 +133,14 @@ class Terminal:
         self._list(findings)
 
     def warn(self, text: str) -> None:
-        self._say(f"[yellow]{_escape(text)}[/]")
+        self._say((text, "yellow"))
 
     def nothing_to_do(self, record: dict[str, Any]) -> None:
         version = record["push"]["pushed_version"]
         self._say(
-            "[bold green]Nothing to do.[/] Data, configuration, code and checkpoint "
-            f"are those of run {record['run_id']}, whose model is version {version}."
+            ("Nothing to do.", "bold green"),
+            " Data, configuration, code and checkpoint are those of run "
+            f"{record['run_id']}, whose model is version {version}.",
         )
         self._metrics(record)
         self._ways_on(record)
@@ -165,11 +169,9 @@ class Terminal:
             self._list(failure["findings"])
         self._metrics(record)
         if record["config"]["model"]["checkpoint"] == "create" and record["metrics"]:
-            self._say(f"[yellow]{_RANDOM_WEIGHTS}[/]")
-        self._say(
-            f"[dim]{record['seconds']:.0f} s, peak memory "
-            f"{record['peak_memory_mb']} MB[/]"
-        )
+            self._say((_RANDOM_WEIGHTS, "yellow"))
+        seconds, memory_mb = record["seconds"], record["peak_memory_mb"]
+        self._say((f"{seconds:.0f} s, peak memory {memory_mb} MB", "dim"))
         self._ways_on(record)
 
     def _metrics(self, record: dict[str, Any]) -> None:
@@ -201,7 +203,7 @@ class Terminal:
             example = shlex.quote(_EXAMPLES[record["config"]["task"]])
             served = _short(os.path.dirname(record["push"]["pushed_destination"]))
             ask = f"{_texttune()} ask --model {shlex.quote(served)} {example}"
-            self._say(f"Ask it:  {_escape(ask)}")
+            self._say(f"Ask it:  {ask}")
         run_dir = os.path.dirname(record["log"])
         for label, name in (
             ("Report:", plans.REPORT_FILE),
@@ -215,18 +217,24 @@ class Terminal:
 
     # --- pieces -------------------------------------------------------------------
 
-    def _say(self, markup: str) -> None:
-        self._console.print(markup)
+    def _say(self, *parts: str | tuple[str, str]) -> None:
+        """Prints one line of text and (text, style) as it is: data is no markup."""
+        styled = [part if isinstance(part, tuple) else (part, "") for part in parts]
+        text = Text.assemble(*((_visible(text), style) for text, style in styled))
+        text.rstrip()
+        self._console.print(text)
 
     def _verdict(self, colour: str, text: str) -> None:
-        self._say(f"[bold {colour}]{_escape(text)}[/]")
+        self._say((text, f"bold {colour}"))
 
     def _list(self, sentences: Sequence[str]) -> None:
         for sentence in sentences:
-            self._say(f"  - {_escape(sentence)}")
+            self._say(f"  - {sentence}")
 
-    def _node_line(self, node: str, how: str, seconds: float, note: str = "") -> None:
-        self._say(f"  {node:<18} {how:<8} {seconds:6.1f} s   {_escape(note)}".rstrip())
+    def _node_line(
+        self, node: str, how: str, seconds: float, note: str = "", style: str = ""
+    ) -> None:
+        self._say(f"  {node:<18} ", (f"{how:<8}", style), f" {seconds:6.1f} s   {note}")
 
     def _now(self) -> Group:
         lines: list[Any] = []
@@ -312,8 +320,12 @@ def _message(finding: Any) -> str:
     return finding["message"] if isinstance(finding, dict) else str(finding)
 
 
-def _escape(text: str) -> str:
-    return text.replace("[", "\\[")
+def _visible(text: str) -> str:
+    """Control characters of the data would control the terminal."""
+    return "".join(
+        repr(c)[1:-1] if unicodedata.category(c) == "Cc" and c not in "\n\t" else c
+        for c in text
+    )
 
 
 def _short(path: str) -> str:
