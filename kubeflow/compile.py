@@ -7,47 +7,62 @@ uploaded and no credentials are read.
 """
 
 import os
-import sys
 
 import click
 
 from pipeline import checkpoints, nodes, place
+from pipeline.cli import exit_with
 from pipeline.config import Config, ConfigError, load
 
 
-@click.command()
-@click.option("--config", "config_path", required=True, metavar="FILE")
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", "config_path", required=True, metavar="FILE", help="The job.")
 @click.option("--output", required=True, metavar="DIR", help="Where the spec is put.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override any key, e.g. runner.kubeflow.image=registry/texttune:1.",
+)
 def main(config_path: str, output: str, overrides: tuple[str, ...]) -> None:
     """Writes OUTPUT/NAME.json, a PipelineJob with its pipeline spec."""
-    try:
-        config = load(config_path, overrides)
-        path = compile_spec(config, output)
-    except ConfigError as error:
-        click.echo(f"compile.py: {error}", err=True)
-        sys.exit(2)
+    config = load(config_path, overrides)
+    path = compile_spec(config, output)
     dag = nodes.of_dag(reviewed_schema=config.data.reviewed_schema is not None)
     click.echo(f"{path}: {len(dag)} nodes, image {config.runner.kubeflow.image}")
+    places = config.runner.kubeflow
+    for key in ("pipeline_root", "serving_dir"):
+        if "your-bucket" in getattr(places, key):
+            click.echo(
+                f"Before you submit it: runner.kubeflow.{key} is still the "
+                f"placeholder {getattr(places, key)}."
+            )
 
 
 def compile_spec(config: Config, output: str) -> str:
     """Writes the spec of a job and returns its path.
 
     Raises:
-      ConfigError: if the job names a file that a cluster cannot read.
+      ConfigError: if the job names a file that a cluster cannot read, or there can be
+        no folder `output`.
     """
     there = place.cluster(config)
     # Contents are known here; the cluster's addresses are only written down.
     here = place.local(config, checkpoints.locate(config))
     contents = place.fingerprint(config, here)
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"--output {output}: there can be no such folder: {error.strerror}."
+        ) from error
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     from tfx import v1 as tfx
 
     from pipeline.dag import create_pipeline
 
-    os.makedirs(output, exist_ok=True)
     experimental = tfx.orchestration.experimental
     experimental.KubeflowV2DagRunner(
         config=experimental.KubeflowV2DagRunnerConfig(
@@ -62,4 +77,4 @@ def compile_spec(config: Config, output: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    exit_with(main)

@@ -1,11 +1,10 @@
 """Asks a SavedModel in this process."""
 
-import contextlib
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pipeline.config import ConfigError
+from pipeline.terminal import quiet_stderr
 from serving import promotion
 
 
@@ -30,10 +29,14 @@ def answers(path: str, texts: Sequence[str]) -> list[str]:
     """One line for each text: the label with its probability, or the written text.
 
     Raises:
-      ConfigError: if `path` holds no model that can be loaded and asked.
+      ConfigError: if `path` holds no model that can be loaded and asked, or a text
+        came from bytes that are not UTF-8.
     """
+    for text in texts:
+        if any(0xDC80 <= ord(character) <= 0xDCFF for character in text):
+            raise ConfigError(f"{text!r}: this is not UTF-8 text.")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _quiet_stderr():
+    with quiet_stderr():
         import tensorflow as tf
         import tensorflow_text  # noqa: F401  Registers the ops of the tokenizer.
 
@@ -46,7 +49,8 @@ def answers(path: str, texts: Sequence[str]) -> list[str]:
                 name: value.numpy().tolist()
                 for name, value in ask(text=tf.constant(list(texts))).items()
             }
-        except (OSError, KeyError, TypeError, ValueError, tf.errors.OpError) as error:
+        # Whatever is wrong with a foreign folder; TensorFlow has no common error.
+        except Exception as error:
             raise ConfigError(
                 f"--model {path}: this is not a model of texttune that can be asked: "
                 f"{_first_line(error)}"
@@ -58,20 +62,6 @@ def answers(path: str, texts: Sequence[str]) -> list[str]:
         f"{_text(label)}  {score:.3f}"
         for label, score in zip(labels, scores, strict=True)
     ]
-
-
-@contextlib.contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """TensorFlow's C++ parts write notes there that no setting turns off."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def _first_line(error: Exception) -> str:

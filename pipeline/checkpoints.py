@@ -7,22 +7,22 @@ a small T5 with random weights, made for this data.
 
 import hashlib
 import importlib.util
-import json
 import os
+import re
 
+from pipeline import checkpoint_files
 from pipeline.config import Config, ConfigError
 from pipeline.config.files import is_path
 
-ARCHITECTURES = {"classification": ("bert",), "summarization": ("t5", "mt5")}
-TOKENIZER_FILE = {"bert": "vocab.txt", "t5": "spiece.model", "mt5": "spiece.model"}
-WEIGHTS = "model.safetensors"
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def locate(config: Config) -> str:
     """The directory of the checkpoint; for `create` one that may not exist yet.
 
     Raises:
-      ConfigError: if it is not there or not usable; see `check`.
+      ConfigError: if it is not there or not usable; see `checkpoint_files.check`.
     """
     reference = config.model.checkpoint
     if reference == "create":
@@ -35,62 +35,14 @@ def locate(config: Config) -> str:
             return path
     else:
         path = reference
-    check(path, config.task)
+    tokens = config.model.max_source_tokens
+    checkpoint_files.check(path, config.task, max_source_tokens=tokens)
     return path
 
 
 def is_to_be_made(config: Config, path: str) -> bool:
     """Whether `locate` gave a directory that the run has to make or fetch first."""
     return not is_path(config.model.checkpoint) and not os.path.isdir(path)
-
-
-def check(path: str, task: str) -> None:
-    """Refuses a directory that lacks a part, or holds the wrong kind of model.
-
-    Raises:
-      ConfigError: naming the part, what is there, and what is needed.
-    """
-    key = "model.checkpoint"
-    if not os.path.isdir(path):
-        raise ConfigError(
-            f"{key}: there is no folder {path}. Allowed: a folder in Hugging Face "
-            "format, package:NAME, hub:OWNER/NAME@REVISION, or create."
-        )
-    present = sorted(os.listdir(path))
-    if "config.json" not in present:
-        raise ConfigError(f"{key}: {path} has no config.json. {_there(present)}")
-    try:
-        with open(os.path.join(path, "config.json"), encoding="utf-8") as f:
-            kind = json.load(f).get("model_type")
-    except (json.JSONDecodeError, AttributeError) as error:
-        raise ConfigError(
-            f"{key}: {path}/config.json is not valid: {error}."
-        ) from error
-    if kind not in ARCHITECTURES[task]:
-        raise ConfigError(
-            f"{key}: {path} holds a {kind!r} model; {task} needs one of "
-            f"{list(ARCHITECTURES[task])}."
-        )
-    if TOKENIZER_FILE[kind] not in present:
-        raise ConfigError(
-            f"{key}: {path} lacks its tokenizer: a {kind} checkpoint needs "
-            f"{TOKENIZER_FILE[kind]}. {_there(present)} Copy the file from where the "
-            "model came from."
-        )
-    if WEIGHTS not in present:
-        raise ConfigError(
-            f"{key}: {path} has no {WEIGHTS}. {_there(present)} Weights are read from "
-            "safetensors only, since other formats can run code when they are loaded; "
-            "save the model again with `safe_serialization=True`."
-        )
-
-
-def _there(names: list[str]) -> str:
-    """What a folder has, in a line of bounded length."""
-    if not names:
-        return "It is empty."
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"It has: {', '.join(names[:10])}{more}."
 
 
 def _in_package(name: str) -> str:
@@ -104,17 +56,19 @@ def _in_package(name: str) -> str:
     for root in spec.submodule_search_locations:
         for folder, folders, files in os.walk(root):
             folders.sort()
-            if "config.json" in files and WEIGHTS in files:
+            if "config.json" in files and checkpoint_files.WEIGHTS in files:
                 return folder
     raise ConfigError(f"model.checkpoint: the package {name!r} ships no checkpoint.")
 
 
 def _hub_folder(reference: str, store: str) -> str:
-    name, at, revision = reference.partition("@")
-    if not at or not revision or name.count("/") != 1:
+    name, _, revision = reference.partition("@")
+    if not _HUB_NAME.fullmatch(name) or not _COMMIT.fullmatch(revision):
         raise ConfigError(
             f"model.checkpoint: hub:{reference} must be hub:OWNER/NAME@REVISION. The "
-            "revision (a commit hash) is what makes two runs use the same weights."
+            "revision is a commit hash of 40 hex digits, as the model's page shows it "
+            "under 'Files and versions': a branch or tag may move, and two runs would "
+            "use different weights."
         )
     return os.path.join(store, f"{name.replace('/', '--')}@{revision}")
 

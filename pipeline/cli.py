@@ -4,6 +4,7 @@ Importing this costs a tenth of a second; every command imports what it needs.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -12,17 +13,25 @@ import click
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the `texttune` command."""
-    _exit_with(texttune, arguments)
+    exit_with(texttune, arguments)
 
 
 def run_main(arguments: Sequence[str]) -> None:
     """`texttune run` under the name of `local_runner.py`."""
-    _exit_with(run, arguments)
+    exit_with(run, arguments)
 
 
-def _exit_with(command: click.Command, arguments: Sequence[str] | None) -> None:
-    """Runs a command, and ends with the exit code that the design gives an error."""
+def exit_with(command: click.Command, arguments: Sequence[str] | None = None) -> None:
+    """Runs a command, and ends with the exit code that the design gives an error.
+
+    Args:
+      arguments: those of the process by default.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Ctrl-C while modules are imported ends in silence, not in a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from pipeline.config import ConfigError
+    from trainer_module.progress import DataRefused
 
     try:
         command.main(
@@ -30,22 +39,65 @@ def _exit_with(command: click.Command, arguments: Sequence[str] | None) -> None:
             standalone_mode=False,
         )
     except (click.exceptions.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        code, said = 130, ""
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        code, said = error.exit_code, ""
     except ConfigError as error:
-        click.echo(f"texttune: {error}", err=True)
-        sys.exit(2)
+        code, said = 2, str(error)
+    except DataRefused as error:
+        code, said = 3, str(error)
+    except BrokenPipeError:  # `| head` has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code, said = 1, ""
+    except ModuleNotFoundError as error:
+        code, said = 1, _not_installed(error)
+    except Exception as error:
+        code, said = 1, _bug(error)
+    else:
+        return
+    if said:
+        click.echo(f"{_program()}: {said}", err=True)
+    sys.exit(code)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def _not_installed(error: ModuleNotFoundError) -> str:
+    """The wrong Python, or a set-up that did not end, in words."""
+    return (
+        f"the package {error.name!r} is not installed for {sys.executable}. Run "
+        "`make setup`, then `. .venv/bin/activate`."
+    )
+
+
+def _program() -> str:
+    return os.path.basename(sys.argv[0]) or "texttune"
+
+
+def _bug(error: Exception) -> str:
+    """What nobody foresaw: in a line, with the traceback kept for a report."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="texttune-error-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as f:
+        f.write("".join(traceback.format_exception(error)))
+    return (
+        f"this should not happen: {type(error).__name__}: {error}. It is a bug of "
+        f"texttune; please report it with the traceback, which is in {f.name}."
+    )
+
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+@click.group(context_settings=_HELP)
 @click.version_option(package_name="texttune")
 def texttune() -> None:
     """Fine-tunes T5 or BERT on your own text, proves it, and promotes it."""
 
 
-@texttune.command()
+@texttune.command(context_settings=_HELP)
 @click.option(
     "--config", "config_path", metavar="FILE", help="The job. [configs/intent.yaml]"
 )
@@ -110,15 +162,14 @@ def run(
         "data.max_eval_examples": max_eval_examples,
         "runner.root": root,
     }
-    every_override = [
-        *(["data.eval=null"] if data else []),
-        *overrides,
-        *(f"{key}={value}" for key, value in named.items() if value is not None),
-    ]
-    config = load(config_path or shipped_config("intent"), every_override)
+    config = load(
+        config_path or shipped_config("intent"),
+        [*(["data.eval=null"] if data else []), *overrides],
+        {key: value for key, value in named.items() if value is not None},
+    )
 
-    from pipeline.local_run import Options
     from pipeline.local_run import run as run_locally
+    from pipeline.preparing import Options
     from pipeline.terminal import Terminal
 
     options = Options(
@@ -136,7 +187,11 @@ def run(
     help="A version, or the folder of versions (the newest answers).",
 )
 def ask(texts: tuple[str, ...], model: str) -> None:
-    """Asks a promoted model, as TF Serving would."""
+    """Asks a promoted model, as TF Serving would.
+
+    Loading it takes some seconds; several texts are answered in one go, a line each.
+    Put -- before a text that begins with a dash.
+    """
     from pipeline.asking import answers, version_dir
 
     path = version_dir(model)
@@ -172,7 +227,14 @@ def create(data: str, text: str, target: str, output: str, **shape: int) -> None
     """Makes a small T5: vocabulary from your data, random weights, no download."""
     from pipeline.creating import create_checkpoint
 
-    create_checkpoint(data=data, text=text, target=target, output=output, shape=shape)
+    unread = create_checkpoint(
+        data=data, text=text, target=target, output=output, shape=shape
+    )
+    if unread:
+        click.echo(
+            f"Rows that could not be read and have no part in it: {len(unread)}; the "
+            f"first is line {unread[0].number}: {unread[0].problem}."
+        )
     click.echo(f"{output}: a T5 with random weights. Use it as model.checkpoint.")
 
 

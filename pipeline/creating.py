@@ -5,26 +5,33 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from components.example_gen import reading
+from components.example_gen import files, reading
 from components.example_gen.settings import DataSettings
 from components.example_gen.texts import texts_of
 from pipeline.config import ConfigError
+from pipeline.terminal import quiet_stderr
 from trainer_module.progress import DataRefused
 from trainer_module.settings import CreateCheckpoint
 
 
 def create_checkpoint(
     *, data: str, text: str, target: str, output: str, shape: Mapping[str, int]
-) -> None:
+) -> list[reading.Row]:
     """Makes the folder `output`; see `trainer_module.create_checkpoint.create`.
+
+    Returns:
+      The rows that could not be read, and have no part in the vocabulary.
 
     Raises:
       ConfigError: for a file, column, shape or folder that cannot be used.
+      DataRefused: for a row at which the file breaks its format.
     """
-    if os.path.exists(output):
+    if not output.strip("/") or os.path.lexists(output):
         raise ConfigError(f"--output {output}: it exists already. Name a new folder.")
     if not os.path.exists(data):
-        raise ConfigError(f"--data {data}: there is no such file.")
+        raise ConfigError(
+            f"--data {data}: there is no such file. {files.way_to_a_missing_file(data)}"
+        )
     try:
         settings = CreateCheckpoint(**shape)
         columns = DataSettings(train=data, text=text, target=target)
@@ -32,14 +39,36 @@ def create_checkpoint(
     except DataRefused as refusal:
         raise ConfigError(f"--data: {refusal}") from refusal
     except ValidationError as error:
-        problem = error.errors()[0]
-        flag = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
-        raise ConfigError(f"--{flag}: {problem['msg']}.") from error
+        raise ConfigError(_in_words(error)) from error
+    _make_parent(output)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     from trainer_module.create_checkpoint import create
 
+    unread: list[reading.Row] = []
+    texts = texts_of(columns, "summarization", passed_over=unread.append)
     try:
-        create(texts_of(columns, "summarization"), settings, output)
+        with quiet_stderr():
+            create(texts, settings, output)
     except ValueError as error:
-        raise ConfigError(f"--vocabulary-size: {error}") from error
+        raise ConfigError(f"--data {data}, --vocabulary-size: {error}") from error
+    return unread
+
+
+def _make_parent(output: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"--output {output}: there can be no such folder: {error.strerror}."
+        ) from error
+
+
+def _in_words(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    if not problem["loc"]:  # A rule that spans two options.
+        rule = str(problem["ctx"]["error"])
+        return rule.replace("`model.create.", "`--").replace("`data.", "`--") + "."
+    flag = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
+    return f"--{flag}: {problem['msg']}. Received: {problem['input']!r}."

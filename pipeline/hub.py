@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from pipeline import checkpoints
+from pipeline import checkpoint_files
 from pipeline.config import ConfigError
 from trainer_module.progress import Refusal
 
@@ -34,12 +34,14 @@ def fetch(reference: str, path: str, task: str) -> None:
             name, revision=revision, local_dir=staging, allow_patterns=_WANTED
         )
         shutil.rmtree(os.path.join(staging, ".cache"), ignore_errors=True)
-        checkpoints.check(staging, task)
+        checkpoint_files.check(staging, task)
     except ConfigError as error:
         raise Refusal(str(error)) from error
     except Exception as error:  # The library has no common base for its errors.
         raise Refusal(
-            f"model.checkpoint: hub:{reference} could not be fetched: {error}. "
-            "Download it elsewhere, and name its folder."
+            f"model.checkpoint: hub:{reference} could not be fetched: "
+            f"{str(error).rstrip('. ')}. Correct the name or the revision, or, where "
+            "this machine has no network, download the model elsewhere and name its "
+            "folder."
         ) from error
     os.rename(staging, path)

@@ -1,41 +1,29 @@
-"""One run on this machine: checks, lock, worker process, verdict, exit code.
+"""One run on this machine: lock, worker process, verdict, exit code.
 
 Imports nothing heavy: the answer to a mistake comes within a second.
 """
 
-import dataclasses
+import contextlib
 import datetime
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
-from components.example_gen import reading
-from pipeline import checkpoints, fingerprints, nodes, place, run_record
+from pipeline import fingerprints, run_record
 from pipeline import plan as plans
 from pipeline.config import Config, ConfigError
 from pipeline.lock import Held, RootLock
 from pipeline.plan import Plan
+from pipeline.preparing import Options, prepare, unusable
 from pipeline.terminal import Terminal
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
 OK, NODE_FAILED, USAGE, DATA_REFUSED, NOT_BLESSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
-_MIN_FREE_MB = 500
 _POLL_SECONDS = 0.2
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """What the command line says beyond the configuration."""
-
-    from_node: str | None = None
-    to_node: str | None = None
-    use_cache: bool = True
-    wait: bool = False
 
 
 def run(config: Config, options: Options, terminal: Terminal) -> int:
@@ -54,6 +42,8 @@ def run(config: Config, options: Options, terminal: Terminal) -> int:
         lock.acquire(wait=options.wait)
     except Held as held:
         raise ConfigError(str(held)) from held
+    except OSError as error:
+        raise unusable(error) from error
     try:
         done = None
         if options == Options(wait=options.wait):
@@ -66,88 +56,6 @@ def run(config: Config, options: Options, terminal: Terminal) -> int:
         lock.release()
 
 
-def prepare(config: Config, options: Options) -> Plan:
-    """Checks all that can be checked cheaply, and says what the run will be.
-
-    Raises:
-      ConfigError: for a path, node or folder that cannot be used.
-      DataRefused: for a data file that cannot be read or lacks a column.
-    """
-    for key in ("train", "eval"):
-        path = getattr(config.data, key)
-        if path is None or "://" in path:
-            continue
-        if not os.path.exists(path):
-            raise ConfigError(f"data.{key}: there is no file {path}.")
-        reading.check_columns(path, config.data)
-    here = place.local(config, checkpoints.locate(config))
-    _check_nodes(config, options)
-    _prepare_root(config)
-    here = here.model_copy(
-        update={"schema_file": _keep_schema(config, here.schema_file)}
-    )
-    return Plan(
-        config=config,
-        place=here,
-        fingerprints=place.fingerprint(config, here),
-        from_node=options.from_node,
-        to_node=options.to_node,
-        enable_cache=options.use_cache and options.from_node is None,
-    )
-
-
-def _check_nodes(config: Config, options: Options) -> None:
-    known = nodes.of_dag(reviewed_schema=config.data.reviewed_schema is not None)
-    for flag, node in (("--from", options.from_node), ("--to", options.to_node)):
-        if node is not None and node not in known:
-            raise ConfigError(
-                f"{flag} {node}: there is no such node. Allowed: {', '.join(known)}."
-            )
-    if options.from_node and not os.path.exists(plans.metadata_path(config)):
-        raise ConfigError(
-            f"--from {options.from_node}: there is no earlier run in "
-            f"{config.runner.root} to take the nodes before it from. Run without "
-            "--from."
-        )
-
-
-def _prepare_root(config: Config) -> None:
-    for key, folder in (
-        ("runner.root", str(config.runner.root)),
-        ("serving.dir", str(config.serving.dir)),
-    ):
-        try:
-            os.makedirs(folder, exist_ok=True)
-            probe = os.path.join(folder, f".probe-{os.getpid()}")
-            with open(probe, "w", encoding="utf-8") as f:
-                f.write("x")
-            os.remove(probe)
-        except OSError as error:
-            raise ConfigError(
-                f"{key}: {folder} cannot be written to: {error.strerror}. Choose "
-                "another folder with --root."
-            ) from error
-        free_mb = shutil.disk_usage(folder).free // 2**20
-        if free_mb < _MIN_FREE_MB:
-            raise ConfigError(
-                f"{key}: {folder} has {free_mb} MB of free space; a run needs at least "
-                f"{_MIN_FREE_MB} MB. Make room, or choose another folder with --root."
-            )
-
-
-def _keep_schema(config: Config, path: str | None) -> str | None:
-    """A copy named by its content: ImportSchemaGen's cache key is the path alone."""
-    if path is None:
-        return None
-    name = f"{fingerprints.of_file(path)[:16]}.pbtxt"
-    kept = os.path.join(str(config.runner.root), "schemas", name)
-    if not os.path.exists(kept):
-        os.makedirs(os.path.dirname(kept), exist_ok=True)
-        shutil.copyfile(path, f"{kept}.incomplete")
-        os.replace(f"{kept}.incomplete", kept)
-    return kept
-
-
 def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
     started = time.time()
     run_id = datetime.datetime.now().strftime("%Y%m%d-%H%M%S-%f")[:-3]
@@ -158,16 +66,17 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
     process = _start(run_dir, lock)
     memory = run_record.PeakMemory(process.pid)
     interrupted = False
-    try:
-        for event in _events(process, run_dir, memory):
-            terminal.show(event)
-    except KeyboardInterrupt:
-        interrupted = True
-        _end(process)
-    finally:
-        terminal.stop()
-        if process.stdin:
-            process.stdin.close()
+    with _signals_interrupt():
+        try:
+            for event in _events(process, run_dir, memory):
+                terminal.show(event)
+        except KeyboardInterrupt:
+            interrupted = True
+            _end(process)
+        finally:
+            terminal.stop()
+            if process.stdin:
+                process.stdin.close()
     record = run_record.make(
         plan,
         run_id=run_id,
@@ -183,6 +92,30 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
         terminal.warn(f"summary.json could not be written: {error}.")
     terminal.finish(record)
     return int(record["exit_code"])
+
+
+@contextlib.contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Ctrl-C, an orderly kill and a closed terminal all end the run in order.
+
+    What the caller ignores, as `nohup` does a closed terminal, stays ignored.
+    """
+
+    def interrupt(number: int, frame: object) -> None:
+        for sign in before:  # The end takes seconds, and is not to be cut short.
+            signal.signal(sign, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {
+        sign: signal.signal(sign, interrupt)
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(sign) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
 
 
 # glibc gives every large block back to the system and fetches it again, zeroed, at

@@ -23,6 +23,7 @@ class RootLock:
 
         Raises:
           Held: if another process has it and `wait` is false.
+          OSError: if the file of the lock cannot be made.
         """
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:

@@ -46,13 +46,22 @@ def cluster(config: Config) -> Place:
     """A Kubeflow cluster, whose image holds this project and the checkpoint.
 
     Raises:
-      ConfigError: if a data file is on this machine only.
+      ConfigError: if a data file is on this machine only, or is missing, or the
+        checkpoint does not exist yet.
     """
     kubeflow = config.runner.kubeflow
+    if config.model.checkpoint == "create":
+        raise ConfigError(
+            "model.checkpoint: `create` makes a checkpoint on this machine, and a "
+            "cluster reads the one in its image. Make it with `texttune checkpoint "
+            "create`, name its folder here, and copy it into the image."
+        )
 
     def reachable(path: str | None, key: str) -> str | None:
         if path is None or "://" in path:
             return path
+        if not os.path.exists(path):
+            raise ConfigError(f"{key}: there is no file {path}.")
         inside = os.path.relpath(path, fingerprints.project_dir())
         if inside.startswith(os.pardir):
             raise ConfigError(

@@ -48,6 +48,11 @@ def make(
     result = _read_json(os.path.join(run_dir, plans.RESULT_FILE)) or {}
     run_nodes = result.get("run", {}).get("nodes", {})
     evaluation = result.get("evaluation")
+    if plan.from_node or plan.to_node:
+        # ML Metadata counts the other nodes' earlier results as this run's too.
+        ran = {node["node"] for node in _nodes(events)}
+        run_nodes = {name: found for name, found in run_nodes.items() if name in ran}
+        evaluation = evaluation if "Evaluator" in ran else None
     failure = _failure(result, events, worker_exit_code, interrupted)
     if failure and (full := _full_disk(str(plan.config.runner.root))):
         failure["findings"].insert(0, full)
@@ -145,7 +150,8 @@ def _death(exit_code: int | None) -> str:
     if exit_code == -9:
         return (
             "The worker process was killed (signal 9), which the system does when "
-            "memory runs out. Lower train.batch_size or model.max_source_tokens."
+            "memory runs out. Free some; in the Trainer a lower train.batch_size or "
+            "model.max_source_tokens needs less."
         )
     how = f"signal {-exit_code}" if exit_code and exit_code < 0 else f"code {exit_code}"
     return f"The worker process ended with {how} before it was done."
@@ -180,11 +186,17 @@ def unchanged_since(plan: Plan) -> Record | None:
         return None
     for run_id in sorted(os.listdir(root), reverse=True):
         record = _read_json(os.path.join(root, run_id, plans.SUMMARY_FILE))
-        if record is None or record["partial"]:
+        if not _is_record(record) or record["partial"]:
             continue
         same = record["key"] == plan.key and record["outcome"] == PUSHED
         return record if same and _still_served(plan, record) else None
     return None
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it is what `make` writes; another release may have written less."""
+    needed = {"partial", "key", "outcome", "push", "run_id", "config", "metrics"}
+    return isinstance(found, dict) and needed <= set(found)
 
 
 def _still_served(plan: Plan, record: Record) -> bool:
@@ -229,9 +241,10 @@ def _keep_report(record: Record, run_dir: str) -> None:
         shutil.copyfile(page, os.path.join(run_dir, plans.REPORT_FILE))
 
 
-def _read_json(path: str) -> Record | None:
+def _read_json(path: str) -> Any:
+    """What the file holds; None if it is missing, incomplete or damaged."""
     try:
         with open(path, encoding="utf-8") as f:
             return json.load(f)
-    except (FileNotFoundError, json.JSONDecodeError):
+    except (OSError, ValueError, RecursionError):
         return None

@@ -1,12 +1,13 @@
 """What a person sees of a run: progress while it lasts, the verdict at its end."""
 
+import contextlib
 import os
 import shlex
 import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from rich.console import Console, Group
@@ -45,13 +46,14 @@ class Terminal:
         self._told_plain = 0.0
         self._account: dict[str, Any] | None = None
         self._plan: Plan | None = None
+        self._log: str | None = None
 
     def start(self, plan: Plan, run_id: str, run_dir: str) -> None:
         self._plan = plan
+        self._log = os.path.join(run_dir, plans.LOG_FILE)
         job = plan.config
         self._say((job.name, "bold"), f" ({job.task}), run {run_id}")
-        log = _short(os.path.join(run_dir, plans.LOG_FILE))
-        self._say((f"log: {log}", "dim"))
+        self._say((f"log: {_short(self._log)}", "dim"))
         if job.model.checkpoint == "create":
             self._say((_RANDOM_WEIGHTS, "yellow"))
         if self._console.is_terminal:
@@ -108,6 +110,8 @@ class Terminal:
 
     def _on_training(self, event: Event) -> None:
         self._training = {"steps": event["updates"], "step": 0}
+        # A time left that is told at once would be a guess.
+        self._told_plain = time.monotonic()
 
     def _on_step(self, event: Event) -> None:
         self._training = event
@@ -162,7 +166,10 @@ class Terminal:
             self._verdict("red", f"Data refused by {where}. Production is unchanged.")
             self._list(failure["findings"])
         elif outcome == "done":
-            self._verdict("green", "Done: the chosen part of the DAG has run.")
+            self._verdict(
+                "green",
+                "Done: the chosen part of the DAG has run. Production is unchanged.",
+            )
         else:
             where = f" in {failure['node']}" if failure["node"] else ""
             self._verdict("red", f"{outcome.capitalize()}{where}.")
@@ -197,6 +204,8 @@ class Terminal:
             rows = record["examples"].get(where, "")
             table.add_row(Text(where), str(rows), *cells)
         self._console.print(table)
+        if any(m["model"] == "baseline" for m in record["metrics"]):
+            self._say(("In brackets: the change against the baseline.", "dim"))
 
     def _ways_on(self, record: dict[str, Any]) -> None:
         if record["push"] and record["push"].get("pushed") == 1:
@@ -223,6 +232,15 @@ class Terminal:
         text = Text.assemble(*((_visible(text), style) for text, style in styled))
         text.rstrip()
         self._console.print(text)
+        self._note(text.plain)
+
+    def _note(self, text: str) -> None:
+        """The log holds what was said too, among the libraries' lines."""
+        if self._log is None or not text:
+            return
+        # A full disk stops the run itself; its verdict must still be told.
+        with contextlib.suppress(OSError), open(self._log, "a", encoding="utf-8") as f:
+            f.write(f"{time.strftime('%H:%M:%S')} texttune: {text.strip()}\n")
 
     def _verdict(self, colour: str, text: str) -> None:
         self._say((text, f"bold {colour}"))
@@ -332,3 +350,17 @@ def _short(path: str) -> str:
     """Relative to the working directory where that is shorter."""
     relative = os.path.relpath(path)
     return relative if len(relative) < len(path) else path
+
+
+@contextlib.contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Silences TensorFlow's C++ parts, whose notes no setting turns off."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

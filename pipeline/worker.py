@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import threading
+import traceback
 
 from pipeline import plan as plans
 from pipeline.plan import Plan
@@ -95,13 +96,18 @@ def _write_result(run_dir: str, plan: Plan, connection, failure) -> None:
 
 def _leave_with_parent() -> None:
     """Ends this process when the terminal's is gone: its end of the pipe closes."""
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1):
+        pass
     os._exit(70)
 
 
 if __name__ == "__main__":
     # os._exit: Beam leaves threads behind that would keep the process for seconds.
-    code = main(sys.argv[1])
+    try:
+        code = main(sys.argv[1])
+    except BaseException:
+        traceback.print_exc()
+        code = 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -10,12 +10,18 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Task = Literal["classification", "summarization"]
+MAX_SEED = 2**32 - 1  # NumPy's.
 
 
 class Section(BaseModel):
     """A frozen group of settings that refuses keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        protected_namespaces=(),
+        allow_inf_nan=False,  # JSON, through which settings travel, has neither.
+    )
 
 
 class CreateCheckpoint(Section):
@@ -25,7 +31,7 @@ class CreateCheckpoint(Section):
     layers: int = Field(2, ge=1, le=24)
     width: int = Field(128, ge=16, le=1024, multiple_of=8)
     heads: int = Field(4, ge=1, le=16)
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, le=MAX_SEED)
 
     @model_validator(mode="after")
     def _width_divides_into_heads(self) -> "CreateCheckpoint":
@@ -60,7 +66,7 @@ class TrainSettings(Section):
     clip_norm: float = Field(1.0, gt=0)
     dropout: float = Field(0.1, ge=0, lt=1)
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
-    seed: int = Field(42, ge=0)
+    seed: int = Field(42, ge=0, le=MAX_SEED)
 
 
 Strategy = Literal["auto", "one_device", "mirrored", "tpu"]

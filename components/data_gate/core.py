@@ -17,7 +17,7 @@ Splits = Mapping[str, Sequence[Example]]
 OUTSIDE_DOMAIN = "ENUM_TYPE_UNEXPECTED_STRING_VALUES"
 NEW_COLUMN = "SCHEMA_NEW_COLUMN"
 
-_SHOWN = 3
+_SHOWN, _LABELS_SHOWN = 3, 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +71,7 @@ def check(
     if task == "classification":
         unseen = unseen_labels(splits)
         findings += unseen
+        findings += single_label(splits["train"])
         findings += rare_labels(splits["train"], settings)
         findings += contradicting_labels(splits["train"])
     relevant = [
@@ -99,17 +100,31 @@ def too_few_examples(splits: Splits, settings: DataSettings) -> list[Finding]:
     return findings
 
 
+def single_label(train: Sequence[Example]) -> list[Finding]:
+    """With one label every answer is right, and every gate is passed."""
+    labels = {example.target for example in train}
+    if len(labels) != 1:
+        return []
+    message = (
+        f"All {len(train)} train rows have the label {excerpt(labels.pop())!r}: there "
+        "is nothing to tell apart. Name the right column as `data.target`, or add "
+        "rows with other labels; no key allows this."
+    )
+    return [Finding("single_label", "stop", message)]
+
+
 def rare_labels(train: Sequence[Example], settings: DataSettings) -> list[Finding]:
     minimum = settings.gate.min_examples_per_label
     counts = Counter(example.target for example in train)
     rare = sorted((n, label) for label, n in counts.items() if n < minimum)
     if not rare:
         return []
-    names = tuple(f"{label!r} ({n})" for n, label in rare)
+    names = tuple(f"{excerpt(label)!r} ({n})" for n, label in rare)
+    listed = _listed(names[:_LABELS_SHOWN], len(names))
     message = (
         f"Labels with fewer than {minimum} train examples: {len(rare)} of "
-        f"{len(counts)}: {', '.join(names)}. Add rows, merge or correct the labels, "
-        f"or allow it: `--set data.gate.min_examples_per_label={rare[0][0]}`."
+        f"{len(counts)}: {listed}. Add rows, merge or correct the labels, or allow it: "
+        f"`--set data.gate.min_examples_per_label={rare[0][0]}`."
     )
     return [
         Finding(
@@ -127,13 +142,14 @@ def unseen_labels(splits: Splits) -> list[Finding]:
     if not rows:
         return []
     names = tuple(
-        f"{label!r} ({_count(len(found), 'row')}: {_ids(found)})"
+        f"{excerpt(label)!r} ({_count(len(found), 'row')}: {_ids(found)})"
         for label, found in sorted(rows.items())
     )
+    listed = _listed(names[:_LABELS_SHOWN], len(names))
     message = (
         "Labels of the eval split that the train split never has, so that no model can "
-        f"give them: {len(rows)}: {', '.join(names)}. Correct the labels, add train "
-        "rows that have them, or take these out of the eval file; no key allows this."
+        f"give them: {len(rows)}: {listed}. Correct the labels, add train rows that "
+        "have them, or take these out of the eval file; no key allows this."
     )
     return [Finding("unseen_label", "stop", message, names)]
 
@@ -205,14 +221,15 @@ def schema_anomalies(
         )
         message = (
             f"The {anomaly.split} split does not fit the schema: "
-            f"{_where(anomaly.feature, settings)}: {anomaly.description}"
+            f"{_where(anomaly.feature, settings)}: "
+            f"{anomaly.description.rstrip('. ')}."
         )
         if rows:
             message += f" Rows: {_listed(shown, len(rows))}."
         severity: Severity = "note"
         if not _is_ours(anomaly):
             severity = "stop"
-            message += f" Correct the rows, or {_way_to_allow(settings)}."
+            message += f" Correct the file, or {_way_to_allow(settings)}."
         findings.append(
             Finding("schema", severity, message, shown, "data.reviewed_schema")
         )
@@ -240,7 +257,10 @@ def _is_ours(anomaly: Anomaly) -> bool:
 
 def _way_to_allow(settings: DataSettings) -> str:
     if settings.reviewed_schema is not None:
-        return f"allow them in `data.reviewed_schema` ({settings.reviewed_schema})"
+        return (
+            f"allow them in the reviewed schema ({settings.reviewed_schema}), or go on "
+            "without it: `--set data.reviewed_schema=null`"
+        )
     return "name a schema that allows them as `data.reviewed_schema`"
 
 
@@ -278,7 +298,9 @@ def _where(feature: str, settings: DataSettings) -> str:
 
 def _contradiction(labels: Mapping[str, Example]) -> str:
     text = excerpt(next(iter(labels.values())).text)
-    names = ", ".join(f"{name} in {row.example_id}" for name, row in labels.items())
+    names = ", ".join(
+        f"{excerpt(name)} in {row.example_id}" for name, row in labels.items()
+    )
     return f"{text!r} ({names})"
 
 

@@ -54,13 +54,13 @@ def read(
     Raises:
       DataRefused: naming the line where a quote does not close or closes too early.
     """
+    csv.field_size_limit(sys.maxsize)  # The default refuses an article of 131,073.
     first, lines = files.first_text_line(path)
     if delimiter == "auto":
         delimiter = _detect_delimiter(first, frozenset(wanted))
     # A header like `text, label` is padded, and so may be the rows' quoted cells.
     padded = f"{delimiter} " in first
     tape = _Tape(lines)
-    csv.field_size_limit(sys.maxsize)  # The default refuses an article of 131,073.
     reader = csv.reader(tape, delimiter=delimiter, strict=True, skipinitialspace=padded)
     is_header = True
     while True:

@@ -66,7 +66,9 @@ def check_is_data(path: str) -> bytes:
             f"Name one of its files: {files[:10]}.",
         )
     if not os.path.exists(path):
-        raise refusal(path, "there is no such file", _way_to_a_missing_file(path))
+        raise refusal(path, "there is no such file", way_to_a_missing_file(path))
+    if not os.path.isfile(path):  # Reading a pipe or a device may never end.
+        raise refusal(path, "this is no regular file", "Copy its data into a file.")
     with _open(path) as file:
         head = file.read(_HEAD_BYTES)
     lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -159,13 +161,19 @@ def fingerprint(path: str) -> tuple[str, int]:
 
 @contextlib.contextmanager
 def _open(path: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
-    packed = is_compressed(path)
     try:
+        packed = is_compressed(path)
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             yield file
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise refusal(
             path, f"the gzip archive is damaged ({error})", "Make or copy it again."
+        ) from None
+    except OSError as error:
+        raise refusal(
+            path,
+            f"the file cannot be read ({error.strerror})",
+            "Correct its permissions, or copy it to a disk of this machine.",
         ) from None
 
 
@@ -199,9 +207,12 @@ def _not_utf8(path: str) -> DataRefused:
     )
 
 
-def _way_to_a_missing_file(path: str) -> str:
+def way_to_a_missing_file(path: str) -> str:
+    """What to do about a path that leads nowhere."""
     if "://" in path:
         return "Addresses are not read: copy the file here, or mount the bucket."
+    if os.path.islink(path):
+        return f"It is a link to {os.readlink(path)}, where nothing can be read."
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         return f"There is no folder {folder} either; correct the path."

@@ -112,6 +112,12 @@ def wanted_columns(settings: "DataSettings") -> dict[str, str]:
     return keys
 
 
+_WAY_OUT_OF_A_COLUMN = {
+    "data.id": " It may be left out: `--set data.id=null`.",
+    "data.slices": " Take it out of `data.slices`; `[]` is allowed.",
+}
+
+
 def _refuse_doubled_columns(path: str, source: Source) -> None:
     counts = collections.Counter(c for c in source.columns if c)
     doubled = sorted(c for c, n in counts.items() if n > 1)
@@ -132,12 +138,12 @@ def _refuse_missing_columns(
             continue
         near = _nearest(column, source.columns)
         guess = f"; did you mean {near!r}?" if near else "."
-        findings.append(
-            f"{path}: `{key}` names the column {column!r}, which is not there{guess} "
-            f"The columns are {list(source.columns)} ({source.format})."
-        )
+        finding = f"{path}: `{key}` names the column {column!r}, which is not there"
+        way_out = _WAY_OUT_OF_A_COLUMN.get(key, "")
+        findings.append(f"{finding}{guess}{way_out}")
     if not findings:
         return
+    findings[-1] += f" The columns are {list(source.columns)} ({source.format})."
     if source.format in (CSV, TSV) and len(source.columns) == 1:
         findings[-1] += " If these are several columns, set `data.delimiter`."
     raise DataRefused(*findings)
@@ -215,6 +221,9 @@ def _json_object(path: str, number: int, line: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         found = f"this is not valid JSON ({error.msg} at column {error.colno})"
         raise files.refusal(path, found, f"{way_out}.", line=number) from None
+    except RecursionError:
+        found = "this JSON is nested too deeply"
+        raise files.refusal(path, found, f"{way_out}.", line=number) from None
     except _DoubledKey as error:
         found = f"the key {str(error)!r} is there twice in one object"
         raise files.refusal(path, found, "Remove one.", line=number) from None
@@ -270,12 +279,22 @@ def _parquet_file(path: str) -> Any:
     return file
 
 
+def _parquet_batches(path: str, file: Any, columns: Sequence[str]) -> Iterator[Any]:
+    import pyarrow
+
+    try:
+        yield from file.iter_batches(batch_size=1024, columns=columns)
+    except (pyarrow.ArrowException, OSError) as error:
+        found = f"the Parquet file is damaged ({str(error).splitlines()[0]})"
+        raise files.refusal(path, found, "Make or copy it again.") from None
+
+
 def _parquet_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
     file = _parquet_file(path)
     wanted = {*wanted_columns(settings), *settings.slices}
     columns = [c for c in file.schema_arrow.names if c in wanted]
     number = 0
-    for batch in file.iter_batches(batch_size=1024, columns=columns):
+    for batch in _parquet_batches(path, file, columns):
         for record in batch.to_pylist():
             number += 1
             yield _row(number, record)

@@ -24,7 +24,7 @@ class DataSettings(Section):
     """Which files are read, and what their columns mean."""
 
     train: str = Field(min_length=1)
-    eval: str | None = None
+    eval: str | None = Field(None, min_length=1)
     eval_share: float = Field(0.2, gt=0, lt=1)
     text: str = Field(min_length=1)
     target: str = Field(min_length=1)
@@ -38,6 +38,11 @@ class DataSettings(Section):
     max_train_examples: int | None = Field(None, ge=1)
     max_eval_examples: int | None = Field(None, ge=1)
     gate: DataGateSettings = DataGateSettings()
+
+    @field_validator("slices", mode="before")
+    @classmethod
+    def _null_is_none(cls, slices: object) -> object:
+        return () if slices is None else slices
 
     @field_validator("slices")
     @classmethod

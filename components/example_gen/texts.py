@@ -1,15 +1,26 @@
 """The bare texts of the training file, for a vocabulary. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from components.example_gen import reading
 from components.example_gen.settings import DataSettings
 
 
-def texts_of(settings: DataSettings, task: str) -> Iterator[str]:
-    """Sources, and for summaries targets too; rows that lack them are passed over."""
+def texts_of(
+    settings: DataSettings,
+    task: str,
+    *,
+    passed_over: Callable[[reading.Row], None] = lambda row: None,
+) -> Iterator[str]:
+    """Sources, and for summaries targets too.
+
+    Args:
+      passed_over: is told of each row that cannot be read.
+    """
     columns = [settings.text] + ([settings.target] if task == "summarization" else [])
     for row in reading.read_rows(settings.train, settings):
+        if row.problem:
+            passed_over(row)
         for column in columns:
             value = row.cells.get(column)
             if isinstance(value, str):

@@ -60,7 +60,8 @@ def render(facts: Mapping[str, Any]) -> str:
         checks=facts.get("checks"),
         history=facts.get("history"),
         model_check=facts.get("model_check"),
-        figures=figure_rows(facts.get("model_check")),
+        figures=figure_rows(facts.get("model_check"), "figures"),
+        limits=figure_rows(facts.get("model_check"), "limits"),
         lineage=lineage_rows(facts.get("lineage")),
     )
     # Bytes that are not UTF-8 travel as lone surrogates, which no file takes.
@@ -86,17 +87,15 @@ def verdict(facts: Mapping[str, Any]) -> Verdict:
     if not pushed["pushed"]:
         return Verdict(
             "bad",
-            "Not pushed: the model was refused, and production is unchanged.",
+            "Not promoted: the model was refused, and production is unchanged.",
             tuple(_refusals(facts)) or tuple(pushed.get("reasons", ())),
         )
     version = pushed["version"]
     if pushed.get("created", True):
-        return Verdict(
-            "good", f"Pushed: the model is in production as version {version}."
-        )
+        return Verdict("good", f"Promoted: version {version} is the model to serve.")
     return Verdict(
         "good",
-        f"Nothing to push: version {version} in production is this very model.",
+        f"Nothing to promote: version {version} in production is this very model.",
     )
 
 
@@ -181,10 +180,11 @@ def metric_tables(evaluation: Mapping[str, Any] | None) -> list[MetricTable] | N
     return tables
 
 
-def figure_rows(model_check: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """(name in words, value with unit), for each figure and then each limit."""
-    check = model_check or {}
-    named = [*check.get("figures", {}).items(), *check.get("limits", {}).items()]
+def figure_rows(
+    model_check: Mapping[str, Any] | None, key: str
+) -> list[tuple[str, str]]:
+    """(name in words, value with unit) of the "figures" or the "limits"."""
+    named = (model_check or {}).get(key, {}).items()
     return [_in_words(name, value) for name, value in named]
 
 

@@ -4,6 +4,8 @@
 `trainer_module.settings`: whoever acts on a key also says what it may be.
 """
 
+from typing import Annotated
+
 from pydantic import Field, field_validator, model_validator
 
 from components.example_gen.settings import DataSettings
@@ -26,16 +28,8 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 class Bounds(Section):
     """Limits on metrics: a floor, and the largest drop against the baseline."""
 
-    floors: dict[str, float] = {}
-    max_drop: dict[str, float] = {}
-
-    @field_validator("max_drop")
-    @classmethod
-    def _drops_are_not_negative(cls, drops: dict[str, float]) -> dict[str, float]:
-        for metric, drop in drops.items():
-            if not drop >= 0:
-                raise ValueError(f"`{metric}` must be 0 or more, in the metric's unit")
-        return drops
+    floors: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
+    max_drop: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
 
 
 class GateSettings(Bounds):
@@ -43,11 +37,16 @@ class GateSettings(Bounds):
 
     slices: dict[str, Bounds] = {}
 
+    @field_validator("slices", mode="before")
+    @classmethod
+    def _null_is_none(cls, slices: object) -> object:
+        return {} if slices is None else slices
+
 
 class ServingSettings(Section):
     """Where a blessed model goes, and what it may cost to serve."""
 
-    dir: str | None = None
+    dir: str | None = Field(None, min_length=1)
     check_requests: int = Field(32, ge=1, le=10000)
     check_timeout_seconds: float = Field(600.0, gt=0)
     max_load_seconds: float = Field(30.0, gt=0)
@@ -68,7 +67,7 @@ class KubeflowSettings(Section):
 class RunnerSettings(Section):
     """Where a run keeps its files, and what it runs on."""
 
-    root: str | None = None
+    root: str | None = Field(None, min_length=1, pattern=r"^[^*?\[\]]*$")
     strategy: Strategy = "auto"
     beam_args: tuple[str, ...] = ()
     kubeflow: KubeflowSettings = KubeflowSettings()
@@ -109,7 +108,7 @@ class Config(Section):
         if missing:
             raise ValueError(
                 f"`gate.slices` names columns that `data.slices` does not: {missing}. "
-                f"Allowed: {list(self.data.slices)}"
+                f"Allowed: {list(self.data.slices)}. Without slices set both to null"
             )
         return self
 

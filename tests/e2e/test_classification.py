@@ -169,6 +169,8 @@ def test_part_of_the_dag_runs_again(first, folder, job):
     part = jobs.run(folder, job, "--from", "Trainer", "--to", "Trainer")
     assert part.code == CODE_OK, part.output
     assert part.states == {"Trainer": "executed"}
+    assert (part.summary["outcome"], part.summary["push"]) == ("done", None)
+    assert "Promoted" not in part.output
 
 
 def test_summary_is_valid_json_without_nan(first):

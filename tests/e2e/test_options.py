@@ -49,6 +49,13 @@ def test_root_takes_everything_that_a_run_writes(tmp_path, job):
     assert list((elsewhere / "runs").iterdir())
 
 
+def test_part_says_that_nothing_was_promoted(tmp_path, job):
+    outcome = jobs.run(tmp_path, job, "--to", "ExampleGen")
+    assert "Done: the chosen part of the DAG has run." in outcome.output
+    assert outcome.summary["outcome"] == "done"
+    assert outcome.versions == []
+
+
 def test_no_cache_runs_again_what_would_have_been_reused(tmp_path, job):
     jobs.run(tmp_path, job, "--to", "ExampleGen")
     again = jobs.run(tmp_path, job, "--to", "ExampleGen")

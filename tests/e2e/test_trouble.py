@@ -88,6 +88,27 @@ def test_interrupt_ends_the_run_and_the_next_one_succeeds(tmp_path, bert, rows_f
     assert again.states["ExampleGen"] == "reused"
 
 
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+def test_orderly_kill_ends_the_run_as_ctrl_c_does(tmp_path, bert, rows_file, sign):
+    job = jobs.classification(tmp_path, rows_file, bert)
+    process = start(tmp_path, job)
+    read_until(process, "log:")
+    process.send_signal(sign)
+    output = process.communicate(timeout=30)[0]
+    assert process.returncode == INTERRUPTED, output
+    assert workers_of(job["runner"]["root"]) == []
+    (run,) = (tmp_path / "root" / "runs").iterdir()
+    assert '"outcome": "interrupted"' in (run / "summary.json").read_text()
+
+
+def test_single_label_is_refused(tmp_path, bert):
+    table = [{**row, "intent": "same"} for row in jobs.rows(60)]
+    data = jobs.write_csv(tmp_path / "rows.csv", table)
+    outcome = jobs.run(tmp_path, jobs.classification(tmp_path, data, bert))
+    assert outcome.code == DATA_REFUSED, outcome.output
+    assert "there is nothing to tell apart" in outcome.output
+
+
 def test_worker_leaves_when_its_terminal_is_killed(tmp_path, bert, rows_file):
     job = jobs.classification(tmp_path, rows_file, bert)
     process = start(tmp_path, job)

@@ -116,3 +116,22 @@ def test_command_compiles_without_credentials_and_network(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "support-intent.json: 13 nodes" in done.stdout
+    assert "runner.kubeflow.pipeline_root is still the placeholder" in done.stdout
+
+
+def test_file_that_is_missing_is_refused(compiler, tmp_path):
+    missing = f"data.train={ROOT / 'data' / 'none.csv'}"
+    with pytest.raises(ConfigError, match="data.train: there is no file"):
+        compiler.compile_spec(load(CONFIG, [missing]), str(tmp_path))
+
+
+def test_checkpoint_that_would_be_created_is_refused(compiler, tmp_path):
+    config = load(str(ROOT / "configs" / "summarization.yaml"))
+    with pytest.raises(ConfigError, match="a cluster reads the one in its image"):
+        compiler.compile_spec(config, str(tmp_path))
+
+
+def test_output_that_cannot_be_made_is_refused(compiler, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="--output .*: there can be no such folder"):
+        compiler.compile_spec(load(CONFIG), str(tmp_path / "file" / "build"))

@@ -1,29 +1,89 @@
 """model.checkpoint: the forms, and a clear answer to each unusable one."""
 
 import json
+import os
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
-from pipeline import checkpoints
+from pipeline import checkpoint_files, checkpoints
 from pipeline.config import ConfigError, load
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+CLASSIFY, SUMMARIZE = "classification", "summarization"
 
-def make(folder, *, kind="bert", without=()):
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "card", "lost"]
+EMBEDDING = {"bert": "embeddings.word_embeddings.weight"}
+
+
+def make(folder, *, kind="bert", without=(), config=(), pieces=PIECES, weights=None):
+    """A checkpoint of six pieces, width 4."""
+    if weights is None:
+        name = EMBEDDING.get(kind, "shared.weight")
+        weights = {name: np.zeros((len(PIECES), 4), np.float32)}
+    values = {"model_type": kind, "vocab_size": len(PIECES), **dict(config)}
     files = {
-        "config.json": json.dumps({"model_type": kind}),
-        "vocab.txt": "[PAD]\n",
-        "spiece.model": "",
-        "model.safetensors": "",
+        "config.json": json.dumps(values).encode(),
+        "vocab.txt": "".join(f"{piece}\n" for piece in pieces).encode(),
+        "spiece.model": b"",
+        "model.safetensors": weights if isinstance(weights, bytes) else save(weights),
     }
     folder.mkdir()
-    for name, text in files.items():
+    for name, content in files.items():
         if name not in without:
-            (folder / name).write_text(text)
+            (folder / name).write_bytes(content)
     return str(folder)
 
 
-def test_complete_checkpoint_is_accepted(tmp_path):
-    checkpoints.check(make(tmp_path / "c"), "classification")
+@pytest.mark.parametrize("kind, task", [("bert", CLASSIFY), ("t5", SUMMARIZE)])
+def test_complete_checkpoint_is_accepted(tmp_path, kind, task):
+    checkpoint_files.check(make(tmp_path / "c", kind=kind), task, max_source_tokens=9)
+
+
+def test_embedding_that_is_rounded_up_is_accepted(tmp_path):
+    weights = {EMBEDDING["bert"]: np.zeros((64, 4), np.float32)}
+    path = make(tmp_path / "c", config={"vocab_size": 64}, weights=weights)
+    checkpoint_files.check(path, CLASSIFY)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"weights": b""}, "model.safetensors is not a file of safetensors"),
+        ({"weights": b"\x80\x04pickle..."}, "is not a file of safetensors"),
+        ({"weights": save({"a": np.zeros(4)})[:-8]}, "or is cut off"),
+        ({"weights": {"zzz.weight": np.zeros(4)}}, "has no weight 'word_embeddings'"),
+        ({"config": {"vocab_size": 7}}, "embeds 6 pieces, and config.json says .* 7"),
+        ({"pieces": [*PIECES, "more"]}, "has 7 pieces, and the model embeds 6"),
+        ({"pieces": []}, r"lacks the pieces \['\[CLS\]', '\[PAD\]'"),
+        ({"config": {"max_position_embeddings": 8}}, "9 is more than the 8 positions"),
+    ],
+    ids=[
+        *("no_weights", "pickle", "cut_off", "other_names", "other_config"),
+        *("other_vocabulary", "empty_vocabulary", "positions"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused(tmp_path, changes, message):
+    path = make(tmp_path / "c", **changes)
+    with pytest.raises(ConfigError, match=message):
+        checkpoint_files.check(path, CLASSIFY, max_source_tokens=9)
+
+
+def test_vocabulary_of_another_model_is_refused(tmp_path):
+    weights = {EMBEDDING["bert"]: np.zeros((1000, 4), np.float32)}
+    path = make(tmp_path / "c", config={"vocab_size": 1000}, weights=weights)
+    with pytest.raises(ConfigError, match="has 6 pieces, and the model embeds 1000"):
+        checkpoint_files.check(path, CLASSIFY)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "notes"])
+def test_pipe_or_dangling_link_in_a_checkpoint_is_refused(tmp_path, name):
+    path = make(tmp_path / "c", without=["model.safetensors"])
+    os.mkfifo(f"{path}/{name}")
+    with pytest.raises(ConfigError, match=f"{name} is neither a file nor a folder"):
+        checkpoint_files.check(path, CLASSIFY)
 
 
 @pytest.mark.parametrize(
@@ -40,12 +100,12 @@ def test_complete_checkpoint_is_accepted(tmp_path):
 )
 def test_unusable_checkpoint_is_refused(tmp_path, kind, task, without, message):
     with pytest.raises(ConfigError, match=message):
-        checkpoints.check(make(tmp_path / "c", kind=kind, without=without), task)
+        checkpoint_files.check(make(tmp_path / "c", kind=kind, without=without), task)
 
 
 def test_folder_that_is_not_there_lists_the_forms(tmp_path):
     with pytest.raises(ConfigError, match="hub:OWNER/NAME@REVISION"):
-        checkpoints.check(str(tmp_path / "gone"), "classification")
+        checkpoint_files.check(str(tmp_path / "gone"), "classification")
 
 
 def test_package_that_ships_a_checkpoint_is_found(job, write):
@@ -59,10 +119,41 @@ def test_package_that_is_not_installed_is_named(job, write):
         checkpoints.locate(load(write(job)))
 
 
-def test_hub_name_without_a_revision_is_refused(job, write):
-    job["model"]["checkpoint"] = "hub:google/flan-t5-small"
-    with pytest.raises(ConfigError, match="@REVISION"):
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "google/flan-t5-small",
+        "google/flan-t5-small@main",
+        "google/flan-t5-small@REVISION",
+        f"flan-t5-small@{COMMIT}",
+        f"../x@{COMMIT}",
+        f"a/b/c@{COMMIT}",
+        f"google/flan-t5-small@{COMMIT}0",
+    ],
+)
+def test_hub_name_without_owner_or_commit_is_refused(job, write, reference):
+    job["model"]["checkpoint"] = f"hub:{reference}"
+    with pytest.raises(ConfigError, match="hub:OWNER/NAME@REVISION.*40 hex digits"):
         checkpoints.locate(load(write(job)))
+
+
+def test_hub_name_at_a_commit_is_a_folder_of_the_root(job, write):
+    job["model"]["checkpoint"] = f"hub:google/flan-t5-small@{COMMIT}"
+    config = load(write(job))
+    path = checkpoints.locate(config)
+    assert path == f"{config.runner.root}/checkpoints/google--flan-t5-small@{COMMIT}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"caf\xe9", b"{", b"[]", b"[" * 9999],
+    ids=["latin1", "cut", "list", "deep"],
+)
+def test_damaged_config_of_a_checkpoint_is_refused(tmp_path, content):
+    path = make(tmp_path / "c")
+    (tmp_path / "c" / "config.json").write_bytes(content)
+    with pytest.raises(ConfigError, match="config.json is not valid"):
+        checkpoint_files.check(path, "classification")
 
 
 def test_created_checkpoint_moves_with_its_shape_only(job, write):

@@ -14,7 +14,9 @@ def refusal(path, *overrides) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["intent", "summarization", "banking77", "tweetsumm"])
+@pytest.mark.parametrize(
+    "name", ["minimal", "intent", "summarization", "banking77", "tweetsumm"]
+)
 def test_shipped_config_is_valid(name):
     assert load(str(ROOT / "configs" / f"{name}.yaml")).name
 
@@ -123,3 +125,81 @@ def test_text_and_target_may_not_be_one_column(job, write):
 def test_name_that_a_cluster_refuses_is_refused_here(job, write, name):
     job["name"] = name
     assert ": name: " in refusal(write(job))
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("a: 2024-13-01", "job.yaml: this is not valid YAML: month must be in 1..12"),
+        ("a: !!int abc", "invalid literal for int()"),
+        ("a: " + "[" * 5000, "job.yaml:1: this is nested deeper than 20 levels"),
+        ("a: &x\n  b: *x", "job.yaml:2: an alias (*x) is not allowed"),
+        ("#" * 100_001, "at most 100,000 characters"),
+        ("- a\n- b", "is a list of `key: value` lines. Received: list"),
+        ("", "Received: NoneType"),
+    ],
+    ids=["date", "tag", "deep", "alias", "large", "list", "empty"],
+)
+def test_yaml_that_is_no_configuration_is_refused(write, text, said):
+    assert said in refusal(write(text))
+
+
+def test_file_that_is_not_utf8_is_refused(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_bytes("name: caf\xe9".encode("latin-1"))
+    assert "job.yaml: this is not UTF-8" in refusal(str(path))
+
+
+def test_folder_as_configuration_is_refused(tmp_path):
+    assert "cannot be read: Is a directory" in refusal(str(tmp_path))
+
+
+@pytest.mark.parametrize("root", [5, [], {}, True], ids=repr)
+def test_root_that_is_no_text_is_refused(job, write, root):
+    job["runner"] = {"root": root}
+    assert "runner.root: input should be a valid string" in refusal(write(job))
+
+
+def test_unknown_key_below_a_key_of_the_users_own_lists_what_is_allowed(job, write):
+    job["data"]["slices"] = ["channel"]
+    job["gate"]["slices"] = {"channel": {"flours": {"accuracy": 0.1}}}
+    said = refusal(write(job))
+    assert "gate.slices.channel.flours: there is no such key." in said
+    assert "Did you mean `floors`? Allowed here: floors, max_drop." in said
+
+
+@pytest.mark.parametrize(
+    "override, said",
+    [
+        ("a=[", "--set a=[:1: this is not valid YAML"),
+        ("a=!!int x", "--set a=!!int x: this is not valid YAML"),
+        ("a=" + "[" * 5000, "this is nested deeper than 20 levels"),
+    ],
+    ids=["unclosed", "tag", "deep"],
+)
+def test_override_that_is_no_yaml_is_refused(job, write, override, said):
+    assert said in refusal(write(job), override)
+
+
+@pytest.mark.parametrize("name", ["2024", "a: b", "{odd}", "a #b", "null", "=x"])
+def test_value_of_an_option_is_taken_as_it_is(job, write, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    config = load(write(job), options={"runner.root": name, "data.train": name})
+    assert config.runner.root == config.data.train == str(tmp_path / name)
+
+
+def test_huge_value_is_shown_in_short(job, write):
+    said = refusal(write(job), f"train.epochs={'9' * 4000}")
+    assert "a number of more than 300 digits" in said
+
+
+def test_root_may_hold_the_name_of_the_job(job, write, tmp_path):
+    job["runner"] = {"root": "out/{name}"}
+    config = load(write(job), ["name=other"])
+    assert config.runner.root == str(tmp_path / "out" / "other")
+    assert config.serving.dir == str(tmp_path / "out" / "other" / "serving")
+
+
+def test_slices_may_be_null(job, write):
+    config = load(write(job), ["data.slices=null", "gate.slices=null"])
+    assert config.data.slices == () and config.gate.slices == {}

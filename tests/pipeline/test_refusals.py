@@ -108,9 +108,71 @@ def test_root_on_a_full_disk_is_refused(job, tmp_path, mounted):
     assert "MB of free space; a run needs at least 500 MB" in outcome.output
 
 
+@pytest.mark.parametrize("name", ["runs", "schemas", "artifacts"])
+def test_root_with_a_file_in_place_of_a_folder_is_refused(job, tmp_path, name):
+    (tmp_path / "root" / name).write_text("")
+    outcome = jobs.run(tmp_path, job)
+    assert outcome.code == USAGE, outcome.output
+    assert f"{name} is no folder" in outcome.output
+
+
+@pytest.mark.parametrize("kind", ["junk", "folder"])
+def test_metadata_that_is_no_database_is_refused(job, refused, tmp_path, kind):
+    path = tmp_path / "root" / "metadata.sqlite"
+    path.mkdir() if kind == "folder" else path.write_text("junk" * 100)
+    assert "is not the metadata of earlier runs" in refused(job, USAGE)
+
+
+@pytest.mark.parametrize("name", ["lock", "data"])
+def test_lock_or_data_that_is_a_folder_is_refused(job, refused, tmp_path, name):
+    if name == "lock":
+        (tmp_path / "root" / ".lock").mkdir()
+        assert ".lock: cannot be used: Is a directory" in refused(job, USAGE)
+    else:
+        job["data"]["train"] = str(tmp_path)
+        assert "this is a folder, and one file is read" in refused(job, DATA_REFUSED)
+
+
+def test_pipe_as_data_is_refused_and_not_waited_for(job, refused, tmp_path):
+    job["data"]["train"] = str(tmp_path / "pipe.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "this is no regular file" in refused(job, DATA_REFUSED)
+
+
+def test_address_as_data_says_what_to_do(job, refused):
+    job["data"]["train"] = "gs://bucket/rows.csv"
+    assert "copy the file here, or mount the bucket" in refused(job, USAGE)
+
+
+def test_empty_root_is_refused(job, refused):
+    assert "runner.root: " in refused(job, USAGE, "--root", "")
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        *(
+            "gate.floors.accuracy=1.5",
+            "gate.floors.accuracy=-1",
+            "train.clip_norm=.inf",
+        ),
+        *("gate.floors.accuracy=.nan", "serving.max_latency_seconds=.inf"),
+        *("runner.root=a[1]", "train.seed=99999999999", "data.eval=''"),
+    ],
+)
+def test_value_that_could_never_work_is_refused(job, refused, override):
+    key = override.partition("=")[0]
+    assert f": {key}: " in refused(job, USAGE, "--set", override)
+
+
 def test_unknown_node_lists_the_nodes(job, refused):
     output = refused(job, USAGE, "--from", "Trainr")
     assert "Allowed: Checkpoint, ExampleGen" in output
+
+
+def test_part_that_ends_before_it_begins_is_refused(job, refused):
+    output = refused(job, USAGE, "--from", "Evaluator", "--to", "Trainer")
+    assert "Trainer comes before Evaluator" in output
 
 
 def test_part_without_an_earlier_run_is_refused(job, refused):

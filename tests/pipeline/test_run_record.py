@@ -23,7 +23,7 @@ def plan(tmp_path):
 def make(plan, tmp_path):
     """Writes what a worker left behind, and makes the record of it."""
 
-    def record(*, events=(), result=None, code=0, interrupted=False):
+    def record(*, events=(), result=None, code=0, interrupted=False, of=plan):
         run_dir = tmp_path / "runs" / "r1"
         run_dir.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps({"time": 0, **e}) + "\n" for e in events)
@@ -31,7 +31,7 @@ def make(plan, tmp_path):
         if result is not None:
             (run_dir / "result.json").write_text(json.dumps(result))
         return run_record.make(
-            plan,
+            of,
             run_id="r1",
             run_dir=str(run_dir),
             seconds=1.0,
@@ -79,6 +79,19 @@ def result(pushed=None, validation_ok=True):
 def test_each_end_has_its_outcome_and_exit_code(make, left, outcome, code):
     record = make(**left)
     assert (record["outcome"], record["exit_code"]) == (outcome, code)
+
+
+def test_part_of_a_run_takes_no_credit_for_what_ran_before(make, plan):
+    event = {
+        "kind": "node_finished",
+        "node": "Transform",
+        "seconds": 1,
+        "cached": False,
+    }
+    part = plan.model_copy(update={"to_node": "Transform"})
+    record = make(events=[event], result=result(pushed=1), of=part)
+    assert (record["outcome"], record["exit_code"]) == ("done", 0)
+    assert record["push"] is None and record["metrics"] == []
 
 
 @pytest.mark.parametrize(
@@ -145,3 +158,16 @@ def test_plan_whose_version_is_gone_has_something_to_do(plan, promoted):
 def test_plan_of_a_refused_run_runs_again(plan, make, tmp_path):
     run_record.write(make(result=result(pushed=0)), str(tmp_path / "runs" / "r1"))
     assert run_record.unchanged_since(plan) is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"[]", b"{}", b"caf\xe9", b"{", b'{"partial": false}'], ids=repr
+)
+def test_damaged_record_of_an_earlier_run_is_passed_over(
+    plan, promoted, tmp_path, content
+):
+    later = tmp_path / "runs" / "r9"
+    later.mkdir()
+    (later / "summary.json").write_bytes(content)
+    (tmp_path / "runs" / "notes.txt").write_text("not a run")
+    assert run_record.unchanged_since(plan)["run_id"] == "r1"

@@ -53,6 +53,7 @@ def test_promoted_run_names_version_metrics_and_how_to_ask(said):
     text = said.text()
     assert "Promoted: version 3 is the model to serve." in text
     assert "0.9000 (+0.1000)" in text
+    assert "In brackets: the change against the baseline." in text
     assert text.index("Overall") < text.index("c: 1")
     assert "ask --model served/job 'my card" in text
 
@@ -118,7 +119,7 @@ def test_unchanged_run_names_the_run_and_version_that_stand(said):
 
 def test_part_of_a_run_is_not_called_promoted(said):
     said.finish(record("done"))
-    assert "Done: the chosen part of the DAG has run." in said.text()
+    assert "part of the DAG has run. Production is unchanged." in said.text()
 
 
 def test_random_weights_are_never_presented_as_a_success_alone(said):
@@ -127,19 +128,21 @@ def test_random_weights_are_never_presented_as_a_success_alone(said):
     assert "with random weights" in said.text()
 
 
+STEP = {
+    "kind": "step",
+    "epoch": 1,
+    "epochs": 2,
+    "step": 5,
+    "steps": 20,
+    "loss": 1.25,
+    "examples_per_second": 31.6,
+    "seconds_left": 125.2,
+}
+
+
 def test_training_lines_are_told_only_so_often(said):
-    step = {
-        "kind": "step",
-        "epoch": 1,
-        "epochs": 2,
-        "step": 5,
-        "steps": 20,
-        "loss": 1.25,
-        "examples_per_second": 31.6,
-        "seconds_left": 125.2,
-    }
-    said.show(step)
-    said.show({**step, "step": 6})
+    said.show(STEP)
+    said.show({**STEP, "step": 6})
     (line,) = said.text().splitlines()
     assert line.split() == (
         "Trainer epoch 1/2, step 5/20, loss 1.250, 32 examples/s, 2:05 left".split()
@@ -150,6 +153,19 @@ def test_epoch_is_told_with_both_losses(said):
     losses = {"loss": 1.25, "validation_loss": 2.5}
     said.show({"kind": "epoch", "epoch": 1, "epochs": 2, "seconds": 9.6, **losses})
     assert said.text() == "  epoch 1/2: loss 1.250, on the eval split 2.500, 10 s\n"
+
+
+def test_first_training_line_waits_until_the_time_left_is_no_guess(said):
+    said.show({"kind": "training", "updates": 20})
+    said.show(STEP)
+    assert said.text() == ""
+
+
+def test_log_holds_what_was_said(said, tmp_path):
+    said._log = str(tmp_path / "log.txt")
+    said.finish(record("data refused", **failure("row 7 is bad")))
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    assert lines[1].endswith(" texttune: - row 7 is bad")
 
 
 def test_example_gen_shows_the_account(said):

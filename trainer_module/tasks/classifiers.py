@@ -8,6 +8,7 @@ import tf_keras
 import transformers
 from transformers.modeling_tf_outputs import TFSequenceClassifierOutput
 
+from trainer_module import pretrained
 from trainer_module.settings import TrainerSettings
 
 CLASSIFIER_FILE = "classifier.safetensors"
@@ -30,14 +31,19 @@ def load(settings: TrainerSettings, names: list[str]) -> tf_keras.Model:
         "label2id": {name: i for i, name in enumerate(names)},
         "hidden_dropout_prob": settings.train.dropout,
         "attention_probs_dropout_prob": settings.train.dropout,
-        "use_safetensors": True,
     }
     if settings.model.pooling == "cls":
-        return transformers.TFBertForSequenceClassification.from_pretrained(
-            settings.checkpoint_dir, **options
+        return pretrained.load(
+            transformers.TFBertForSequenceClassification,
+            settings.checkpoint_dir,
+            new_parts=("classifier", "pooler"),
+            **options,
         )
-    encoder = transformers.TFBertModel.from_pretrained(
-        settings.checkpoint_dir, add_pooling_layer=False, **options
+    encoder = pretrained.load(
+        transformers.TFBertModel,
+        settings.checkpoint_dir,
+        add_pooling_layer=False,
+        **options,
     )
     model = MeanPooledClassifier(encoder)
     blank = tf.zeros([1, 2], tf.int32)

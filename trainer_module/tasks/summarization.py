@@ -3,7 +3,7 @@
 import tensorflow as tf
 import transformers
 
-from trainer_module import features, losses, signatures, tokenization
+from trainer_module import features, losses, pretrained, signatures, tokenization
 from trainer_module.settings import TrainerSettings
 
 
@@ -18,10 +18,10 @@ class Summarization:
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
         self._max_target_tokens = settings.model.max_target_tokens
-        self.model = transformers.TFT5ForConditionalGeneration.from_pretrained(
+        self.model = pretrained.load(
+            transformers.TFT5ForConditionalGeneration,
             settings.checkpoint_dir,
             dropout_rate=settings.train.dropout,
-            use_safetensors=True,
         )
 
     def loss_sums(self, batch, *, training):

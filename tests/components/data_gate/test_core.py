@@ -100,7 +100,7 @@ def test_text_in_both_splits_stops_above_the_share(max_share, severity):
 
 
 def test_leak_shows_three_texts_and_offers_a_share_that_is_enough():
-    texts = [(f"text {i}", "a") for i in range(7)]
+    texts = [(f"text {i}", "ab"[i % 2]) for i in range(7)]
     train, held = rows(*texts), rows(*texts[:5], ("x", "a"), ("y", "a"), prefix="e")
     (found,) = findings(train, held)
     assert len(found.examples) == 3
@@ -115,6 +115,18 @@ def test_text_with_two_labels_is_noted():
     (found,) = findings(train, EVAL)
     assert (found.rule, found.severity) == ("contradicting_labels", "note")
     assert found.examples == ("'one' (a in r0, b in r1)",)
+
+
+def test_single_label_stops():
+    (found,) = findings(rows(("one", "a"), ("two", "a")), rows(("x", "a"), prefix="e"))
+    assert (found.rule, found.severity) == ("single_label", "stop")
+    assert "All 2 train rows have the label 'a'" in found.message
+
+
+def test_long_label_is_shown_in_short():
+    train = rows(("one", "a"), ("two", "b" * 10_000))
+    (found,) = findings(train, EVAL, min_examples_per_label=2)[:1]
+    assert len(found.message) < 500
 
 
 # Anomalies
@@ -145,7 +157,7 @@ def test_other_anomalies_of_the_text_stop():
     assert found.severity == "stop"
     assert found.message == (
         "The train split does not fit the schema: text (column 'message'): Column "
-        "dropped. Correct the rows, or name a schema that allows them as "
+        "dropped. Correct the file, or name a schema that allows them as "
         "`data.reviewed_schema`."
     )
 

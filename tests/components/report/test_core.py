@@ -169,7 +169,7 @@ def test_the_page_is_one_file_that_loads_and_runs_nothing():
 def test_the_verdict_comes_before_all_else():
     page = render()
     assert page.text.startswith(
-        "intents: run report intents Pushed: the model is in production as version 7."
+        "intents: run report intents Promoted: version 7 is the model to serve."
     )
 
 
@@ -298,7 +298,7 @@ def test_a_refusal_gives_every_reason(changes, reasons):
     found = core.verdict({**FACTS, "pushed": NOT_PUSHED, **changes})
     assert found.kind == "bad"
     assert found.sentence == (
-        "Not pushed: the model was refused, and production is unchanged."
+        "Not promoted: the model was refused, and production is unchanged."
     )
     assert found.reasons == reasons
 
@@ -306,7 +306,7 @@ def test_a_refusal_gives_every_reason(changes, reasons):
 def test_the_same_model_again_is_told():
     pushed = {**FACTS["pushed"], "created": False}
     assert core.verdict({"pushed": pushed}).sentence == (
-        "Nothing to push: version 7 in production is this very model."
+        "Nothing to promote: version 7 in production is this very model."
     )
 
 

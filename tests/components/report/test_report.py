@@ -78,11 +78,11 @@ def run(tmp_path, monkeypatch, files):
 def test_the_page_holds_what_the_artifacts_say(tmp_path, monkeypatch):
     page = run(tmp_path, monkeypatch, FILES)
     for words in (
-        "Not pushed: the model was refused",
+        "Not promoted: the model was refused",
         "accuracy 0.7000 is below the floor 0.8000",
         "9 rows read, 9 kept, 0 rejected.",
         "A &lt;b&gt;note&lt;/b&gt;.",
-        "Validation loss",
+        "Loss on the eval split",
         "minilm",
         "abc",
     ):
