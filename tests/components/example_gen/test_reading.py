@@ -1,5 +1,6 @@
 """components.example_gen.reading: dirty files give the right rows, or a refusal."""
 
+import os
 import subprocess
 import sys
 
@@ -215,6 +216,33 @@ def test_check_columns_refuses_by_the_head_alone(write, settings, content):
         reading.check_columns(path, settings(path))
 
 
+def test_header_beyond_the_limit_of_csv_is_refused_as_a_file(refusal):
+    message = refusal("x" * 131_073)
+    assert message.startswith("data.csv: there is a header and no row")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_regular_file_is_refused_and_not_read(tmp_path, settings, kind):
+    path = str(tmp_path / "pipe") if kind == "pipe" else "/dev/zero"
+    if kind == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(DataRefused, match="this is no regular file"):
+        reading.check_columns(path, settings(path))
+
+
+def test_link_to_nowhere_is_named(tmp_path, settings):
+    (tmp_path / "link.csv").symlink_to("gone.csv")
+    path = str(tmp_path / "link.csv")
+    with pytest.raises(DataRefused, match="It is a link to gone.csv, where nothing"):
+        reading.check_columns(path, settings(path))
+
+
+def test_columns_that_may_be_left_out_say_so(refusal):
+    message = refusal("text,label\nhi,a\n", id="nr", slices=("channel",))
+    assert "`--set data.id=null`" in message
+    assert "Take it out of `data.slices`" in message
+
+
 # JSON Lines
 
 
@@ -253,10 +281,11 @@ def test_json_key_that_the_first_record_omits_is_a_column(write, settings):
         ("\n\n", None, "the file is empty or holds only white space."),
         ('{"texts": "a", "label": "b"}', None, "`data.text` names the column 'text'"),
         ("<<<<<<< HEAD\n", 1, "there is the mark of a merge conflict"),
+        ('{"text": ' + "[" * 100_000, 1, "this JSON is nested too deeply"),
     ],
     ids=[
         "bad_number", "array", "pretty_printed", "doubled_key", "empty", "no_column",
-        "conflict",
+        "conflict", "deep",
     ],
 )  # fmt: skip
 def test_json_lines_are_refused_with_line_and_cause(refusal, content, line, found):
@@ -308,6 +337,15 @@ def test_parquet_without_rows_or_content_is_refused(parquet, refusal, settings):
         reading.check_columns(path, settings(path))
     assert "damaged" in refusal(b"PAR1 and no more", "bad.parquet")
     assert "the name says Parquet" in refusal(b"text,label\nhi,a\n", "bad.parquet")
+
+
+def test_parquet_with_a_damaged_page_is_refused_with_its_path(parquet, settings):
+    path = parquet({"text": [f"text {n}" for n in range(999)], "label": ["a"] * 999})
+    with open(path, "r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 200)
+    with pytest.raises(DataRefused, match="data.parquet: the Parquet file is damaged"):
+        list(reading.read_rows(path, settings(path)))
 
 
 def test_parquet_column_that_is_missing_is_named(parquet, settings):
