@@ -62,12 +62,12 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
     run_dir = os.path.join(plans.runs_dir(plan.config), run_id)
     os.makedirs(run_dir)
     plan.write(run_dir)
-    terminal.start(plan, run_id, run_dir)
-    process = _start(run_dir, lock)
-    memory = run_record.PeakMemory(process.pid)
     interrupted = False
     with _signals_interrupt():
+        process = _start(run_dir, lock)
+        memory = run_record.PeakMemory(process.pid)
         try:
+            terminal.start(plan, run_id, run_dir)
             for event in _events(process, run_dir, memory):
                 terminal.show(event)
         except KeyboardInterrupt:

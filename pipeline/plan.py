@@ -13,6 +13,8 @@ RESULT_FILE = "result.json"
 SUMMARY_FILE = "summary.json"
 LOG_FILE = "log.txt"
 REPORT_FILE = "report.html"
+REJECTED_FILE = "rejected.jsonl"
+FINDINGS_FILE = "findings.json"
 
 
 class Plan(Section):

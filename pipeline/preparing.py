@@ -40,7 +40,8 @@ def prepare(config: Config, options: Options) -> Plan:
 
 def unusable(error: OSError) -> ConfigError:
     """A file or folder that the system does not let us use, in words."""
-    return ConfigError(f"{error.filename}: cannot be used: {error.strerror}.")
+    what = error.strerror or str(error)
+    return ConfigError(f"{error.filename}: cannot be used: {what}.")
 
 
 def _prepare(config: Config, options: Options) -> Plan:

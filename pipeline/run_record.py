@@ -78,7 +78,8 @@ def make(
         "fingerprints": plan.fingerprints.model_dump(mode="json"),
         "data": written("ExampleGen", "account", "account.json")
         or _last(events, "data", "account"),
-        "data_findings": written("DataGate", "verdict", "findings.json"),
+        "data_findings": _read_json(os.path.join(run_dir, plans.FINDINGS_FILE))
+        or written("DataGate", "verdict", plans.FINDINGS_FILE),
         "nodes": _nodes(events),
         "training": written("Trainer", "model_run", "history.json"),
         "metrics": evaluation["metrics"] if evaluation else [],
@@ -95,7 +96,7 @@ def make(
         "log": os.path.join(run_dir, plans.LOG_FILE),
     }
     record["outcome"], record["exit_code"] = _outcome(record, evaluation)
-    _keep_report(record, run_dir)
+    _keep_files(record, run_dir)
     return record
 
 
@@ -234,11 +235,17 @@ def _last(events: list[Record], kind: str, field: str) -> Any:
     return None
 
 
-def _keep_report(record: Record, run_dir: str) -> None:
-    report = record["artifacts"].get("Report", {}).get("report")
-    page = os.path.join(report, plans.REPORT_FILE) if report else ""
-    if os.path.exists(page):
-        shutil.copyfile(page, os.path.join(run_dir, plans.REPORT_FILE))
+def _keep_files(record: Record, run_dir: str) -> None:
+    """Puts what a person looks for into the run's folder, also if it was reused."""
+    for node, output, name in (
+        ("Report", "report", plans.REPORT_FILE),
+        ("ExampleGen", "account", plans.REJECTED_FILE),
+        ("DataGate", "verdict", plans.FINDINGS_FILE),
+    ):
+        folder = record["artifacts"].get(node, {}).get(output)
+        kept = os.path.join(run_dir, name)
+        if folder and os.path.exists(os.path.join(folder, name)):
+            shutil.copyfile(os.path.join(folder, name), kept)
 
 
 def _read_json(path: str) -> Any:

@@ -215,11 +215,12 @@ class Terminal:
             self._say(f"Ask it:  {ask}")
         run_dir = os.path.dirname(record["log"])
         for label, name in (
+            ("Rejected rows:", plans.REJECTED_FILE),
             ("Report:", plans.REPORT_FILE),
             ("Record:", "summary.json"),
         ):
             path = os.path.join(run_dir, name)
-            if os.path.exists(path):
+            if os.path.exists(path) and os.path.getsize(path):
                 self._say(f"{label}  {_short(path)}")
         if record["failure"] and record["outcome"] != "data refused":
             self._say(f"Log:     {_short(record['log'])}")

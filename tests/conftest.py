@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Tests answer the same with and without a GPU, and never reach for a network.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# A job in the background of a shell ignores Ctrl-C, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_MODULE = re.compile(
     r"^pytestmark = (pytest\.mark\.slow|\[.*\bslow\b)", re.MULTILINE

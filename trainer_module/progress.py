@@ -25,6 +25,15 @@ def report(kind: str, **fields: Any) -> None:
         events.write(line + "\n")
 
 
+def keep(name: str, text: str) -> None:
+    """Writes a file into the run's folder; does nothing where there is no run."""
+    path = os.environ.get(EVENTS_VARIABLE)
+    if not path:
+        return
+    with open(os.path.join(os.path.dirname(path), name), "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 class Refusal(Exception):
     """A verdict about the user's data or model: the run stops, retrying is no use.
 

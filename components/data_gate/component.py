@@ -126,5 +126,8 @@ def _check_against_account(splits: core.Splits, account) -> None:
 def _write_findings(verdict, findings: list[core.Finding]) -> None:
     fileio.makedirs(verdict.uri)
     written = {"findings": [dataclasses.asdict(f) for f in findings]}
+    text = json.dumps(written, indent=2, ensure_ascii=False)
     with fileio.open(os.path.join(verdict.uri, FINDINGS_FILE), "w") as file:
-        file.write(json.dumps(written, indent=2))
+        file.write(text)
+    # TFX removes what a node that fails has written; the run keeps this.
+    progress.keep(FINDINGS_FILE, text)

@@ -4,7 +4,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 from tfx import v1 as tfx
@@ -15,6 +15,7 @@ from tfx.types import artifact_utils
 
 from components import artifacts
 from components.example_gen import core
+from components.example_gen.account import RejectedRow
 from components.example_gen.settings import DataSettings
 from trainer_module import progress
 
@@ -36,14 +37,24 @@ def ExampleGen(
 
     Args:
       examples: splits train and eval; all features are bytes, one value each.
-      account: account.json, and rejected.jsonl with every row that is not used.
+      account: account.json, and rejected.jsonl with every row that cannot be used.
       data: JSON of `DataSettings`.
       task: "classification" or "summarization".
       data_hash: of the files' content; a part of the cache key, not read.
       code: fingerprint of this project's code; likewise.
     """
     del data_hash, code
-    ingested = core.ingest(DataSettings.model_validate_json(data), task)
+    fileio.makedirs(account.uri)
+
+    def keep_rejected(rows: Sequence[RejectedRow]) -> None:
+        lines = "".join(json.dumps(dataclasses.asdict(row)) + "\n" for row in rows)
+        _write(account, REJECTED_FILE, lines)
+        # TFX removes what a node that fails has written; the run keeps this.
+        progress.keep(REJECTED_FILE, lines)
+
+    ingested = core.ingest(
+        DataSettings.model_validate_json(data), task, keep_rejected=keep_rejected
+    )
     # First, for TFX tells a split's folder only if it knows its name.
     examples.split_names = artifact_utils.encode_split_names(list(core.SPLITS))
     for split, rows in ingested.splits.items():
@@ -51,7 +62,7 @@ def ExampleGen(
     examples_utils.set_payload_format(
         examples, example_gen_pb2.PayloadFormat.FORMAT_TF_EXAMPLE
     )
-    _write_account(account, ingested)
+    _write(account, ACCOUNT_FILE, json.dumps(ingested.account.as_json(), indent=2))
     progress.report("data", account=ingested.account.as_json())
 
 
@@ -73,12 +84,6 @@ def serialize(row: core.Example) -> bytes:
     return example.SerializeToString(deterministic=True)
 
 
-def _write_account(account, ingested: core.Ingested) -> None:
-    fileio.makedirs(account.uri)
-    with fileio.open(os.path.join(account.uri, ACCOUNT_FILE), "w") as file:
-        file.write(json.dumps(ingested.account.as_json(), indent=2))
-    with fileio.open(os.path.join(account.uri, REJECTED_FILE), "w") as file:
-        lines = [
-            json.dumps(dataclasses.asdict(row)) + "\n" for row in ingested.rejected
-        ]
-        file.write("".join(lines))  # Even if empty: without a write there is no file.
+def _write(account, name: str, text: str) -> None:
+    with fileio.open(os.path.join(account.uri, name), "w") as file:
+        file.write(text)  # Even if empty: without a write there is no file.

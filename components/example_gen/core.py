@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from components.example_gen import files, normalisation, reading
 from components.example_gen.account import Account, FileAccount, RejectedRow
@@ -56,7 +56,6 @@ class Ingested:
 
     splits: dict[str, list[Example]]
     account: Account
-    rejected: list[RejectedRow]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,12 +71,18 @@ class RowRejected(Exception):
     """The row cannot be used, for one of `REASONS`."""
 
 
-def ingest(settings: DataSettings, task: str) -> Ingested:
+def ingest(
+    settings: DataSettings,
+    task: str,
+    *,
+    keep_rejected: Callable[[Sequence[RejectedRow]], None] = lambda rows: None,
+) -> Ingested:
     """Reads the data files into a train and an eval split.
 
     Args:
       settings: the `data` section; its paths are read as they are.
       task: "classification" or "summarization".
+      keep_rejected: is given all rejected rows, also if they are too many to go on.
 
     Raises:
       DataRefused: if a file cannot be read, too many of its rows are rejected, or a
@@ -93,6 +98,7 @@ def ingest(settings: DataSettings, task: str) -> Ingested:
         _refuse_half_derived(settings)
         candidates["train"].extend(reader.read(settings.train))
         candidates["eval"].extend(reader.read(settings.eval))
+    keep_rejected(reader.rejected)
     for file in reader.files:
         _refuse_many_rejected(file, reader.rejected, settings.gate.max_rejected_share)
     _refuse_empty_split(candidates, settings)
@@ -102,7 +108,7 @@ def ingest(settings: DataSettings, task: str) -> Ingested:
     }
     account = Account(reader.files, {name: len(rows) for name, rows in splits.items()})
     account.check()
-    return Ingested(splits, account, reader.rejected)
+    return Ingested(splits, account)
 
 
 class _Reader:

@@ -1,5 +1,6 @@
 """Trouble while a run is under way: the exit code, the words, and what stays."""
 
+import json
 import os
 import signal
 import subprocess
@@ -52,6 +53,12 @@ def test_label_with_one_example_is_refused_and_named(tmp_path, bert):
     assert outcome.code == DATA_REFUSED, outcome.output
     assert "Data refused by DataGate" in outcome.output
     assert "once only" in outcome.output
+    (rare,) = [
+        finding
+        for finding in outcome.summary["data_findings"]["findings"]
+        if finding["rule"] == "rare_label"
+    ]
+    assert rare["severity"] == "stop"
     assert outcome.versions == []
     assert outcome.summary["outcome"] == "data refused"
 
@@ -65,6 +72,10 @@ def test_empty_texts_are_counted_and_stop_the_run_unless_allowed(tmp_path, bert)
     refused = jobs.run(tmp_path, job)
     assert refused.code == DATA_REFUSED, refused.output
     assert "max_rejected_share" in refused.output
+    (run,) = (tmp_path / "root" / "runs").iterdir()
+    rejected = (run / "rejected.jsonl").read_text().splitlines()
+    assert [json.loads(row)["line"] for row in rejected] == [5, 11]
+    assert f"Rejected rows:  root/runs/{run.name}/rejected.jsonl" in refused.output
     assert refused.versions == []
     allowed = jobs.run(tmp_path, job, "--set", "data.gate.max_rejected_share=0.05")
     assert allowed.code == 0, allowed.output

@@ -65,9 +65,12 @@ def test_interrupt_before_the_run_begins_leaves_no_traceback(tmp_path, seconds):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
-    _, shown = process.communicate(timeout=30)
+    try:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, shown = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode in (-signal.SIGINT, 130)
     assert "Traceback" not in shown
 

@@ -95,6 +95,8 @@ def test_account_and_every_rejected_row_are_written(run, tmp_path, monkeypatch):
         "reason": "wrong number of cells",
         "excerpt": "a,b",
     }
+    kept = (tmp_path / "rejected.jsonl").read_text()
+    assert [json.loads(line) for line in kept.splitlines()] == [row]
     event = json.loads((tmp_path / "events.jsonl").read_text())
     assert (event["kind"], event["account"]) == ("data", told)
 
@@ -102,4 +104,4 @@ def test_account_and_every_rejected_row_are_written(run, tmp_path, monkeypatch):
 def test_refused_data_leaves_no_examples(run, tmp_path):
     with pytest.raises(DataRefused, match="0 rows"):
         run("text,label\n")
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out" / "examples").exists()

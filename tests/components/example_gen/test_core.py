@@ -25,9 +25,12 @@ def rows_of(count, start=0):
 def ingest(write, settings):
     """Ingests a CSV file as a classification task, in two splits by hash."""
 
-    def ingest(content, task="classification", name="data.csv", **changes):
+    def ingest(content, task="classification", name="data.csv", keep=None, **changes):
         path = write(content, name)
-        return core.ingest(settings(path, **changes), task)
+        rejected = [] if keep is None else keep
+        return core.ingest(
+            settings(path, **changes), task, keep_rejected=rejected.extend
+        )
 
     return ingest
 
@@ -199,7 +202,8 @@ def test_text_length_in_one_of_two_files_is_refused(write, settings):
 def test_account_tells_of_every_row(ingest, tmp_path):
     good = rows_of(20)
     bad = "a,b,c\n ,a\nhi,\n" + '"bell\x07",a\n' + "x" * 100 + ",\n"
-    result = ingest("text,label\n" + good + bad, gate=ANY_SHARE)
+    rejected = []
+    result = ingest("text,label\n" + good + bad, keep=rejected, gate=ANY_SHARE)
     account = json.loads(json.dumps(result.account.as_json()))
     (file,) = account["files"]
     assert file["path"] == str(tmp_path / "data.csv")
@@ -220,7 +224,7 @@ def test_account_tells_of_every_row(ingest, tmp_path):
         (24, "empty target", "hi |"),
         (26, "empty target", "x" * 79 + "…"),
     ]
-    assert [row.line for row in result.rejected] == [22, 23, 24, 26]
+    assert [row.line for row in rejected] == [22, 23, 24, 26]
 
 
 def test_account_that_does_not_add_up_is_a_bug():
@@ -236,8 +240,10 @@ def test_account_that_does_not_add_up_is_a_bug():
 def test_too_many_rejected_rows_are_refused_with_lines_and_the_way_out(
     ingest, tmp_path
 ):
+    rejected = []
     with pytest.raises(DataRefused) as error:
-        ingest("text,label\n" + rows_of(97) + " ,a\n,b\nhi,\n")
+        ingest("text,label\n" + rows_of(97) + " ,a\n,b\nhi,\n", keep=rejected)
+    assert [row.line for row in rejected] == [99, 100, 101]
     assert str(error.value).replace(str(tmp_path), "") == (
         "/data.csv: 3 of 100 rows (3.0%) cannot be used, and `data.gate."
         "max_rejected_share` allows 1.0%: 2 x empty text (lines 99, 100, like '| a'); "
