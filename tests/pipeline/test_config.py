@@ -188,6 +188,12 @@ def test_value_of_an_option_is_taken_as_it_is(job, write, tmp_path, monkeypatch,
     assert config.runner.root == config.data.train == str(tmp_path / name)
 
 
+def test_wrong_value_of_an_override_is_not_blamed_on_the_file(job, write):
+    job["train"] = {"epochs": 3}
+    said = refusal(write(job), "train.epochs=many")
+    assert said.startswith("--set train.epochs=many: train.epochs: ")
+
+
 def test_huge_value_is_shown_in_short(job, write):
     said = refusal(write(job), f"train.epochs={'9' * 4000}")
     assert "a number of more than 300 digits" in said
