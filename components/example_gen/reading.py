@@ -8,11 +8,10 @@ import collections
 import dataclasses
 import difflib
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from components.example_gen import csv_records, files
+from components.example_gen import csv_records, files, json_records, parquet_records
 from trainer_module.progress import DataRefused
 
 if TYPE_CHECKING:  # pydantic alone takes a third of a second.
@@ -21,7 +20,8 @@ if TYPE_CHECKING:  # pydantic alone takes a third of a second.
 WRONG_NUMBER_OF_CELLS = "wrong number of cells"
 NOT_TEXT = "neither text nor a list of texts"
 
-CSV, TSV, JSON_LINES, PARQUET = "CSV", "TSV", "JSON Lines", "Parquet"
+CSV, TSV, PARQUET = "CSV", "TSV", "Parquet"
+JSON_LINES, JSON_ARRAY = "JSON Lines", "JSON array"
 _RECORDS_OF_THE_HEADER = 100  # A JSON writer may leave out keys that have no value.
 
 Cell = str | tuple[str, ...] | None
@@ -59,12 +59,18 @@ def check_columns(path: str, settings: "DataSettings") -> Source:
     Raises:
       DataRefused: naming file, line, what was found and the way out.
     """
-    if _is_parquet(path):
-        source = Source(PARQUET, tuple(_parquet_file(path).schema_arrow.names))
-    elif _is_json(path):
-        head = itertools.islice(_json_records(path), _RECORDS_OF_THE_HEADER)
+    if parquet_records.is_parquet(path):
+        file = parquet_records.open_file(path)
+        if file.metadata.num_rows == 0:
+            raise _no_rows(path)
+        source = Source(PARQUET, tuple(file.schema_arrow.names))
+    elif json_records.is_json(path):
+        head = list(itertools.islice(json_records.read(path), _RECORDS_OF_THE_HEADER))
+        if not head:
+            raise _no_rows(path)
         names = dict.fromkeys(key for _, record in head for key in record)
-        source = Source(JSON_LINES, tuple(names))
+        kind = JSON_ARRAY if json_records.is_array(path) else JSON_LINES
+        source = Source(kind, tuple(names))
     else:
         records = _csv_records(path, settings)
         _, header = next(records)
@@ -84,15 +90,16 @@ def read_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
       DataRefused: as `check_columns`, and at the line where the file breaks its format.
     """
     source = check_columns(path, settings)
-    read = {PARQUET: _parquet_rows, JSON_LINES: _json_rows}.get(
-        source.format, _csv_rows
-    )
-    empty = True
-    for row in read(path, settings):
-        empty = False
-        yield row
-    if empty:
-        raise _no_rows(path)
+    if source.format in (CSV, TSV):
+        yield from _csv_rows(path, settings)
+        return
+    wanted = {*wanted_columns(settings), *settings.slices}
+    if source.format == PARQUET:
+        records = parquet_records.read(path, wanted)
+    else:
+        records = json_records.read(path)
+    for number, record in records:
+        yield _row(number, {k: v for k, v in record.items() if k in wanted})
 
 
 # Columns
@@ -181,123 +188,6 @@ def _csv_records(
     return csv_records.read(
         path, delimiter=settings.delimiter, wanted=wanted_columns(settings)
     )
-
-
-# JSON Lines
-
-
-def _is_json(path: str) -> bool:
-    name = path.lower().removesuffix(".gz")
-    if name.endswith((".jsonl", ".ndjson", ".json")):
-        return True
-    first, _ = files.first_text_line(path)
-    return first.lstrip().startswith('{"')
-
-
-def _json_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
-    wanted = {*wanted_columns(settings), *settings.slices}
-    for number, record in _json_records(path):
-        yield _row(number, {k: v for k, v in record.items() if k in wanted})
-
-
-def _json_records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    empty = True
-    for number, line in enumerate(files.lines(path), start=1):
-        if not line.strip():
-            continue
-        empty = False
-        files.refuse_conflict(path, line, number)
-        yield number, _json_object(path, number, line)
-    if empty:
-        raise files.nothing(path)
-
-
-def _json_object(path: str, number: int, line: str) -> dict[str, Any]:
-    way_out = "JSON Lines has one whole object on each line"
-    if line.lstrip().startswith("["):
-        way_out += "; convert an array with `jq -c '.[]' FILE > NEW.jsonl`"
-    try:
-        value = _JSON.decode(line.strip())
-    except json.JSONDecodeError as error:
-        found = f"this is not valid JSON ({error.msg} at column {error.colno})"
-        raise files.refusal(path, found, f"{way_out}.", line=number) from None
-    except RecursionError:
-        found = "this JSON is nested too deeply"
-        raise files.refusal(path, found, f"{way_out}.", line=number) from None
-    except _DoubledKey as error:
-        found = f"the key {str(error)!r} is there twice in one object"
-        raise files.refusal(path, found, "Remove one.", line=number) from None
-    if not isinstance(value, dict):
-        found = f"this is not a JSON object ({line.strip()[:40]!r})"
-        raise files.refusal(path, found, f"{way_out}.", line=number)
-    return value
-
-
-class _DoubledKey(Exception):
-    """One key twice in an object: json would silently keep the last."""
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [k for k, _ in pairs]
-        raise _DoubledKey(next(k for k in keys if keys.count(k) > 1))
-    return found
-
-
-# Numbers stay as they are written: 01 is no JSON, but 1.10 is not 1.1 either.
-_JSON = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unique_keys
-)
-
-
-# Parquet
-
-
-def _is_parquet(path: str) -> bool:
-    there = files.is_parquet(files.check_is_data(path))
-    if not there and path.lower().removesuffix(".gz").endswith(".parquet"):
-        found = "the name says Parquet, and the content is none"
-        raise files.refusal(path, found, "Name the file after what it is.")
-    return there
-
-
-def _parquet_file(path: str) -> Any:
-    import pyarrow
-    import pyarrow.parquet
-
-    # An archive cannot be read from its end, where Parquet has its index.
-    packed = files.is_compressed(path)
-    source = pyarrow.BufferReader(files.read_bytes(path)) if packed else path
-    try:
-        file = pyarrow.parquet.ParquetFile(source)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        found = f"the Parquet file is damaged ({str(error).splitlines()[0]})"
-        raise files.refusal(path, found, "Make or copy it again.") from None
-    if file.metadata.num_rows == 0:
-        raise _no_rows(path)
-    return file
-
-
-def _parquet_batches(path: str, file: Any, columns: Sequence[str]) -> Iterator[Any]:
-    import pyarrow
-
-    try:
-        yield from file.iter_batches(batch_size=1024, columns=columns)
-    except (pyarrow.ArrowException, OSError) as error:
-        found = f"the Parquet file is damaged ({str(error).splitlines()[0]})"
-        raise files.refusal(path, found, "Make or copy it again.") from None
-
-
-def _parquet_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
-    file = _parquet_file(path)
-    wanted = {*wanted_columns(settings), *settings.slices}
-    columns = [c for c in file.schema_arrow.names if c in wanted]
-    number = 0
-    for batch in _parquet_batches(path, file, columns):
-        for record in batch.to_pylist():
-            number += 1
-            yield _row(number, record)
 
 
 # Values of JSON and Parquet
