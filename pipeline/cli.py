@@ -206,7 +206,7 @@ def checkpoint() -> None:
 
 @checkpoint.command()
 @click.option(
-    "--data", required=True, metavar="FILE", help="CSV, TSV, JSON Lines or Parquet."
+    "--data", required=True, metavar="FILE", help="CSV, TSV, JSON or Parquet."
 )
 @click.option(
     "--text",

@@ -22,7 +22,7 @@ class FileAccount:
 
     Attributes:
       path: as the configuration names it.
-      format: "CSV", "TSV", "JSON Lines" or "Parquet".
+      format: "CSV", "TSV", "JSON Lines", "JSON array" or "Parquet".
       sha256: of the file as it lies on the disk, packed or not.
       bytes: likewise.
       rows_read: all rows; blank lines are none.

@@ -285,8 +285,8 @@ def test_json_key_that_the_first_record_omits_is_a_column(write, settings):
         ('{"text": ' + "[" * 100_000, 1, "this JSON is nested too deeply"),
     ],
     ids=[
-        "bad_number", "no_object", "two_on_a_line", "pretty_printed", "doubled_key", "empty", "no_column",
-        "conflict", "deep",
+        "bad_number", "no_object", "two_on_a_line", "pretty_printed", "doubled_key",
+        "empty", "no_column", "conflict", "deep",
     ],
 )  # fmt: skip
 def test_json_lines_are_refused_with_line_and_cause(refusal, content, line, found):
