@@ -102,7 +102,9 @@ def texttune() -> None:
     "--config", "config_path", metavar="FILE", help="The job. [configs/intent.yaml]"
 )
 @click.option(
-    "--data", metavar="FILE", help="Train on this file instead; eval is split off it."
+    "--data",
+    metavar="FILE",
+    help="Train on this file, folder or glob; eval is split off it.",
 )
 @click.option(
     "--set",

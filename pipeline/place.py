@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 
+from components.example_gen import sources
 from components.example_gen.settings import DataSettings
 from pipeline import fingerprints
 from pipeline.config import Config, ConfigError
@@ -38,8 +39,19 @@ def local(config: Config, checkpoint_dir: str) -> Place:
         serving_dir=os.path.join(str(config.serving.dir), config.name),
         checkpoint_dir=checkpoint_dir,
         schema_file=schema_file(config.data.reviewed_schema),
-        data=config.data,
+        data=with_files(config.data),
     )
+
+
+def with_files(data: DataSettings) -> DataSettings:
+    """The settings with each file named: what is read is fixed when a run is planned.
+
+    Raises:
+      DataRefused: if a path leads to no file, or a file comes twice.
+    """
+    train = sources.expand(data.train)
+    held_out = None if data.eval is None else sources.expand(data.eval)
+    return data.model_copy(update={"train": train, "eval": held_out})
 
 
 def cluster(config: Config) -> Place:
@@ -70,7 +82,10 @@ def cluster(config: Config) -> Place:
             )
         return f"{kubeflow.project_dir}/{inside}"
 
-    data = config.data
+    def each(paths: Iterable[str], key: str) -> tuple[str, ...]:
+        return tuple(filter(None, (reachable(path, key) for path in paths)))
+
+    data = with_files(config.data)
     return Place(
         artifact_root=kubeflow.pipeline_root,
         serving_dir=f"{kubeflow.serving_dir}/{config.name}",
@@ -80,8 +95,8 @@ def cluster(config: Config) -> Place:
         ),
         data=data.model_copy(
             update={
-                "train": reachable(data.train, "data.train"),
-                "eval": reachable(data.eval, "data.eval"),
+                "train": each(data.train, "data.train"),
+                "eval": None if data.eval is None else each(data.eval, "data.eval"),
             }
         ),
     )
@@ -108,7 +123,7 @@ def schema_file(name: str | None) -> str | None:
 
 def fingerprint(config: Config, place: Place) -> Fingerprints:
     """Hashes what the nodes read. Files in buckets go by their address alone."""
-    data = [place.data.train, place.data.eval, place.schema_file]
+    data = [*place.data.train, *(place.data.eval or ()), place.schema_file]
     libraries = "".join(f"{n}{importlib.metadata.version(n)}" for n in LIBRARIES)
     return Fingerprints(
         data=_joined(_content(path) for path in data if path),

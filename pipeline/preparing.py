@@ -45,17 +45,15 @@ def unusable(error: OSError) -> ConfigError:
 
 
 def _prepare(config: Config, options: Options) -> Plan:
-    for key in ("train", "eval"):
-        path = getattr(config.data, key)
-        if path is None:
-            continue
-        if not os.path.exists(path):
-            raise ConfigError(
-                f"data.{key}: there is no file {path}. "
-                f"{files.way_to_a_missing_file(path)}"
-            )
-        reading.check_columns(path, config.data)
     here = place.local(config, checkpoints.locate(config))
+    for key in ("train", "eval"):
+        for path in getattr(here.data, key) or ():
+            if not os.path.exists(path):
+                raise ConfigError(
+                    f"data.{key}: there is no file {path}. "
+                    f"{files.way_to_a_missing_file(path)}"
+                )
+            reading.check_columns(path, here.data)
     _check_nodes(config, options)
     _prepare_root(config)
     here = here.model_copy(

@@ -66,7 +66,7 @@ def _provide_checkpoint(plan: Plan) -> None:
 
         report("checkpoint", action="creating", path=path)
         create(
-            texts_of(plan.config.data, plan.config.task),
+            texts_of(plan.place.data, plan.config.task),
             plan.config.model.create,
             path,
         )

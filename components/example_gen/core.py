@@ -80,7 +80,7 @@ def ingest(
     """Reads the data files into a train and an eval split.
 
     Args:
-      settings: the `data` section; its paths are read as they are.
+      settings: the `data` section; `train` and `eval` are files.
       task: "classification" or "summarization".
       keep_rejected: is given all rejected rows, also if they are too many to go on.
 
@@ -90,12 +90,12 @@ def ingest(
     """
     reader = _Reader(settings, task)
     candidates: dict[str, list[_Candidate]] = {split: [] for split in SPLITS}
+    _refuse_half_derived(settings)
     if settings.eval is None:
         for candidate in reader.read(settings.train):
             in_eval = normalisation.share_of(candidate.key) < settings.eval_share
             candidates["eval" if in_eval else "train"].append(candidate)
     else:
-        _refuse_half_derived(settings)
         candidates["train"].extend(reader.read(settings.train))
         candidates["eval"].extend(reader.read(settings.eval))
     keep_rejected(reader.rejected)
@@ -119,12 +119,17 @@ class _Reader:
         self.files: list[FileAccount] = []
         self.rejected: list[RejectedRow] = []
 
-    def read(self, path: str) -> Iterator[_Candidate]:
+    def read(self, paths: Sequence[str]) -> Iterator[_Candidate]:
+        """Yields the good rows of files that go into one split, or into both."""
+        unique = UniqueNames()
+        for path in paths:
+            yield from self._read_file(path, unique)
+
+    def _read_file(self, path: str, unique: "UniqueNames") -> Iterator[_Candidate]:
         source = reading.check_columns(path, self._settings)
         derive_length = _derives_length(source, self._settings)
         file = FileAccount(path, source.format, *files.fingerprint(path))
         self.files.append(file)
-        unique = UniqueNames()
         for row in reading.read_rows(path, self._settings):
             file.rows_read += 1
             cleaner = _Cleaner()
@@ -171,7 +176,7 @@ class _Cleaner:
 
 
 class UniqueNames:
-    """Gives each example its own name: the second "7" of a file is "7#2"."""
+    """Gives each example its own name: the second "7" is "7#2"."""
 
     def __init__(self) -> None:
         self._given: set[str] = set()
@@ -281,17 +286,17 @@ def _sample_key(candidate: _Candidate) -> bytes:
 
 
 def _refuse_half_derived(settings: DataSettings) -> None:
-    if TEXT_LENGTH_SLICE not in settings.slices or settings.eval is None:
+    if TEXT_LENGTH_SLICE not in settings.slices:
         return
-    paths = (settings.train, settings.eval)
+    paths = (*settings.train, *(settings.eval or ()))
     derived = [
         _derives_length(reading.check_columns(p, settings), settings) for p in paths
     ]
-    if derived[0] != derived[1]:
-        there = paths[derived.index(False)]
+    if len(set(derived)) > 1:
+        there, other = paths[derived.index(False)], paths[derived.index(True)]
         raise DataRefused(
-            f"Only {there} has a column {TEXT_LENGTH_SLICE!r}, so the slice would have "
-            "two meanings. Rename the column, or add it to the other file too."
+            f"{there} has a column {TEXT_LENGTH_SLICE!r} and {other} has not, so the "
+            "slice would have two meanings. Rename the column, or add it everywhere."
         )
 
 
@@ -333,15 +338,17 @@ def _refuse_empty_split(
         if candidates[split]:
             continue
         if settings.eval is not None:
-            path = settings.train if split == "train" else settings.eval
+            paths = settings.train if split == "train" else settings.eval
             raise DataRefused(
-                f"{path}: no row can be used, so the {split} split is empty (0 rows). "
-                "Name a file with rows that have both a text and a target."
+                f"{', '.join(paths)}: no row can be used, so the {split} split is "
+                "empty (0 rows). Name a file with rows that have both a text and a "
+                "target."
             )
         rows = sum(len(found) for found in candidates.values())
         raise DataRefused(
-            f"{settings.train}: the {split} split is empty (0 of {rows} rows): "
-            f"`data.eval_share` = {settings.eval_share} puts each text into one split "
+            f"{', '.join(settings.train)}: the {split} split is empty (0 of {rows} "
+            f"rows): `data.eval_share` = {settings.eval_share} puts each text into one "
+            "split "
             "by its hash. Add rows, change `data.eval_share`, or name a file as "
             "`data.eval`."
         )

@@ -1,13 +1,25 @@
 """The `data` section of a configuration. Pure: no TensorFlow, no TFX."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from trainer_module import features
 from trainer_module.settings import Section
 
 TEXT_LENGTH_SLICE = "text_length"  # A slice that ExampleGen makes itself.
+
+
+def _one_is_a_list(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+# One path, or a list of them: files, folders and globs; see `sources.expand`.
+Paths = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(min_length=1),
+    BeforeValidator(_one_is_a_list),
+]
 
 
 class DataGateSettings(Section):
@@ -23,8 +35,8 @@ class DataGateSettings(Section):
 class DataSettings(Section):
     """Which files are read, and what their columns mean."""
 
-    train: str = Field(min_length=1)
-    eval: str | None = Field(None, min_length=1)
+    train: Paths
+    eval: Paths | None = None
     eval_share: float = Field(0.2, gt=0, lt=1)
     text: str = Field(min_length=1)
     target: str = Field(min_length=1)

@@ -1,5 +1,6 @@
 """The bare texts of the training file, for a vocabulary. Pure."""
 
+import itertools
 from collections.abc import Callable, Iterator
 
 from components.example_gen import reading
@@ -18,7 +19,8 @@ def texts_of(
       passed_over: is told of each row that cannot be read.
     """
     columns = [settings.text] + ([settings.target] if task == "summarization" else [])
-    for row in reading.read_rows(settings.train, settings):
+    rows = (reading.read_rows(path, settings) for path in settings.train)
+    for row in itertools.chain.from_iterable(rows):
         if row.problem:
             passed_over(row)
         for column in columns:

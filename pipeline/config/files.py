@@ -71,17 +71,19 @@ def _make_paths_absolute(values: dict[str, Any], folder: str) -> None:
     for dotted in PATH_KEYS:
         section, key = dotted.split(".")
         holder = values.get(section)
-        # An empty text is no path; where all is checked it is refused.
-        if (
-            isinstance(holder, dict)
-            and holder.get(key)
-            and isinstance(holder[key], str)
-        ):
-            holder[key] = absolute(holder[key], folder)
+        if isinstance(holder, dict) and isinstance(holder.get(key), list):
+            holder[key] = [_absolute_if_path(value, folder) for value in holder[key]]
+        elif isinstance(holder, dict):
+            holder[key] = _absolute_if_path(holder.get(key), folder)
     model = values.get("model")
     if isinstance(model, dict) and isinstance(model.get("checkpoint"), str):
         if model["checkpoint"] and is_path(model["checkpoint"]):
             model["checkpoint"] = absolute(model["checkpoint"], folder)
+
+
+def _absolute_if_path(value: Any, folder: str) -> Any:
+    """What is no text, or an empty one, is refused where all values are checked."""
+    return absolute(value, folder) if value and isinstance(value, str) else value
 
 
 def absolute(path: str, folder: str) -> str:

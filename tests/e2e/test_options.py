@@ -32,6 +32,20 @@ def test_data_and_set_replace_file_eval_and_column(tmp_path, job, rows_file):
     assert list(outcome.states) == ["ExampleGen"]
 
 
+def test_data_may_be_a_glob_over_several_files(tmp_path, job):
+    table = jobs.rows(80)
+    jobs.write_csv(tmp_path / "week-1.csv", table[:50])
+    jobs.write_csv(tmp_path / "week-2.csv", table[50:])
+    (tmp_path / "week-3.csv.tmp").write_text("half a download")
+    outcome = jobs.run(tmp_path, job, "--data", "week-*", "--to", "ExampleGen")
+    assert outcome.code == 0, outcome.output
+    files = outcome.summary["data"]["files"]
+    assert [(f["path"], f["kept"]) for f in files] == [
+        (str(tmp_path / "week-1.csv"), 50),
+        (str(tmp_path / "week-2.csv"), 30),
+    ]
+
+
 def test_limits_take_a_stable_sample_and_account_for_the_rest(tmp_path, job):
     limits = ("--max-train-examples", "20", "--max-eval-examples", "10")
     outcome = jobs.run(tmp_path, job, *limits, "--to", "ExampleGen")

@@ -23,19 +23,19 @@ def test_shipped_config_is_valid(name):
 
 def test_relative_path_starts_at_the_folder_of_the_file(job, write, tmp_path):
     config = load(write(job))
-    assert config.data.train == str(tmp_path / "rows.csv")
+    assert config.data.train == (str(tmp_path / "rows.csv"),)
     assert config.runner.root == str(tmp_path / "workspace" / "tiny")
     assert config.serving.dir == str(tmp_path / "workspace" / "tiny" / "serving")
 
 
 def test_relative_path_of_an_override_starts_at_the_working_directory(job, write):
     config = load(write(job), ["data.train=other.csv"])
-    assert config.data.train == os.path.join(os.getcwd(), "other.csv")
+    assert config.data.train == (os.path.join(os.getcwd(), "other.csv"),)
 
 
 def test_bucket_address_stays_as_it_is(job, write):
     config = load(write(job), ["data.train=gs://bucket/rows.csv"])
-    assert config.data.train == "gs://bucket/rows.csv"
+    assert config.data.train == ("gs://bucket/rows.csv",)
 
 
 def test_override_reaches_a_section_that_the_file_lacks(job, write):
@@ -185,7 +185,8 @@ def test_override_that_is_no_yaml_is_refused(job, write, override, said):
 def test_value_of_an_option_is_taken_as_it_is(job, write, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     config = load(write(job), options={"runner.root": name, "data.train": name})
-    assert config.runner.root == config.data.train == str(tmp_path / name)
+    assert config.runner.root == str(tmp_path / name)
+    assert config.data.train == (str(tmp_path / name),)
 
 
 def test_wrong_value_of_an_override_is_not_blamed_on_the_file(job, write):

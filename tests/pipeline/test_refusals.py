@@ -123,14 +123,16 @@ def test_metadata_that_is_no_database_is_refused(job, refused, tmp_path, kind):
     assert "is not the metadata of earlier runs" in refused(job, USAGE)
 
 
-@pytest.mark.parametrize("name", ["lock", "data"])
-def test_lock_or_data_that_is_a_folder_is_refused(job, refused, tmp_path, name):
-    if name == "lock":
-        (tmp_path / "root" / ".lock").mkdir()
-        assert ".lock: cannot be used: Is a directory" in refused(job, USAGE)
-    else:
-        job["data"]["train"] = str(tmp_path)
-        assert "this is a folder, and one file is read" in refused(job, DATA_REFUSED)
+def test_lock_that_is_a_folder_is_refused(job, refused, tmp_path):
+    (tmp_path / "root" / ".lock").mkdir()
+    assert ".lock: cannot be used: Is a directory" in refused(job, USAGE)
+
+
+def test_folder_without_data_is_refused(job, refused, tmp_path):
+    job["data"]["train"] = str(tmp_path / "nothing")
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "nothing" / "_SUCCESS").write_text("")
+    assert "no data file, only ['_SUCCESS']" in refused(job, DATA_REFUSED)
 
 
 def test_pipe_as_data_is_refused_and_not_waited_for(job, refused, tmp_path):

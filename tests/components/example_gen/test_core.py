@@ -189,7 +189,7 @@ def test_text_length_in_one_of_two_files_is_refused(write, settings):
     train = write("text,label,text_length\none,a,x\n", "train.csv")
     held = write("text,label\ntwo,a\n", "eval.csv")
     with pytest.raises(
-        DataRefused, match="Only .*train.csv has a column 'text_length'"
+        DataRefused, match="train.csv has a column 'text_length' and .*eval.csv has not"
     ):
         core.ingest(
             settings(train, eval=held, slices=("text_length",)), "classification"
