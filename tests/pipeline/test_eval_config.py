@@ -179,6 +179,6 @@ def test_drop_in_one_slice_refuses_though_the_whole_is_better(evaluate):
 
 def test_value_that_is_not_a_number_is_refused(evaluate, monkeypatch):
     monkeypatch.setattr(scoring, "rouge_f1", lambda *_: float("nan"))
-    found = evaluate({"floors": {"rouge_l": 0.0}}, "right")
+    found = evaluate({"floors": {"rouge_l": 0.001}}, "right")
     assert value(found, "Overall", "rouge_l") is None
     assert not found["validation_ok"]
