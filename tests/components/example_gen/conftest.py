@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from components.example_gen import reading
 from components.example_gen.settings import DataSettings
+from trainer_module.progress import DataRefused
 
 
 @pytest.fixture
@@ -32,3 +34,28 @@ def settings() -> Callable[..., DataSettings]:
         )
 
     return settings
+
+
+@pytest.fixture
+def pairs(write, settings):
+    """Reads a file and returns the (text, label) pairs."""
+
+    def pairs(content, name="data.csv", **changes):
+        path = write(content, name)
+        rows = reading.read_rows(path, settings(path, **changes))
+        return [(row.cells["text"], row.cells["label"]) for row in rows]
+
+    return pairs
+
+
+@pytest.fixture
+def refusal(write, settings):
+    """Reads a file that is refused, and returns the message without the folder."""
+
+    def refusal(content, name="data.csv", **changes):
+        path = write(content, name)
+        with pytest.raises(DataRefused) as error:
+            list(reading.read_rows(path, settings(path, **changes)))
+        return str(error.value).replace(path, name)
+
+    return refusal

@@ -1,0 +1,64 @@
+"""Parquet: values as text, and a refusal of what is damaged."""
+
+import pytest
+
+from components.example_gen import reading
+from trainer_module.progress import DataRefused
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    def write(columns, name="data.parquet"):
+        path = tmp_path / name
+        parquet.write_table(pyarrow.table(columns), path)
+        return str(path)
+
+    return write
+
+
+def test_parquet_values_become_text(parquet, settings):
+    path = parquet(
+        {
+            "text": [["one", "two"], None, []],
+            "label": [1, 2, None],
+            "when": [b"x", b"\xff", None],
+        }
+    )
+    rows = list(reading.read_rows(path, settings(path, slices=("when",))))
+    assert [row.number for row in rows] == [1, 2, 3]
+    assert rows[0].cells == {"text": ("one", "two"), "label": "1", "when": "x"}
+    assert rows[1].problem == "neither text nor a list of texts"
+    assert rows[2].cells == {"text": (), "label": None, "when": None}
+
+
+def test_gzipped_parquet_is_read_whatever_its_name(parquet, write, settings):
+    with open(parquet({"text": ["hi"], "label": ["01"]}), "rb") as file:
+        path = write(file.read(), "data.gz")
+    (row,) = reading.read_rows(path, settings(path))
+    assert row.cells == {"text": "hi", "label": "01"}
+
+
+def test_parquet_without_rows_or_content_is_refused(parquet, refusal, settings):
+    path = parquet({"text": [], "label": []})
+    with pytest.raises(DataRefused, match="0 rows"):
+        reading.check_columns(path, settings(path))
+    assert "damaged" in refusal(b"PAR1 and no more", "bad.parquet")
+    assert "the name says Parquet" in refusal(b"text,label\nhi,a\n", "bad.parquet")
+
+
+def test_parquet_with_a_damaged_page_is_refused_with_its_path(parquet, settings):
+    path = parquet({"text": [f"text {n}" for n in range(999)], "label": ["a"] * 999})
+    with open(path, "r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 200)
+    with pytest.raises(DataRefused, match="data.parquet: the Parquet file is damaged"):
+        list(reading.read_rows(path, settings(path)))
+
+
+def test_parquet_column_that_is_missing_is_named(parquet, settings):
+    path = parquet({"Text": ["hi"], "label": ["a"]})
+    with pytest.raises(DataRefused, match="did you mean 'Text'"):
+        reading.check_columns(path, settings(path))
