@@ -3,40 +3,27 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal
 
+from components.data_gate.findings import (
+    LABELS_SHOWN,
+    ROWS_SHOWN,
+    Finding,
+    Severity,
+    count,
+    ids,
+    listed,
+    rounded_up,
+)
 from components.example_gen.core import Example
 from components.example_gen.normalisation import excerpt, text_key
 from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
 from trainer_module import features
 
-Severity = Literal["stop", "note"]
 Splits = Mapping[str, Sequence[Example]]
 
 # TFDV's names of these kinds.
 OUTSIDE_DOMAIN = "ENUM_TYPE_UNEXPECTED_STRING_VALUES"
 NEW_COLUMN = "SCHEMA_NEW_COLUMN"
-
-_SHOWN, _LABELS_SHOWN = 3, 20
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong, or worth knowing.
-
-    Attributes:
-      rule: a stable name of what was looked for.
-      severity: "stop" ends the run, "note" is only told.
-      message: what, where, how many, examples and the way out, in full.
-      examples: some of the rows or values, each with where to find it.
-      allow: the configuration key that allows it, None if there is none.
-    """
-
-    rule: str
-    severity: Severity
-    message: str
-    examples: tuple[str, ...] = ()
-    allow: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,14 +73,14 @@ def check(
 def too_few_examples(splits: Splits, settings: DataSettings) -> list[Finding]:
     findings = []
     for split, key in (("train", "min_train_examples"), ("eval", "min_eval_examples")):
-        minimum, count = getattr(settings.gate, key), len(splits[split])
-        if count >= minimum:
+        minimum, rows = getattr(settings.gate, key), len(splits[split])
+        if rows >= minimum:
             continue
         message = (
-            f"The {split} split has {_count(count, 'example')}, and at least {minimum} "
+            f"The {split} split has {count(rows, 'example')}, and at least {minimum} "
             "are asked for. Add rows"
         )
-        message += f", or allow it: `--set data.gate.{key}={count}`." if count else "."
+        message += f", or allow it: `--set data.gate.{key}={rows}`." if rows else "."
         findings.append(
             Finding("too_few_examples", "stop", message, allow=f"data.gate.{key}")
         )
@@ -120,10 +107,10 @@ def rare_labels(train: Sequence[Example], settings: DataSettings) -> list[Findin
     if not rare:
         return []
     names = tuple(f"{excerpt(label)!r} ({n})" for n, label in rare)
-    listed = _listed(names[:_LABELS_SHOWN], len(names))
+    shown = listed(names[:LABELS_SHOWN], len(names))
     message = (
         f"Labels with fewer than {minimum} train examples: {len(rare)} of "
-        f"{len(counts)}: {listed}. Add rows, merge or correct the labels, or allow it: "
+        f"{len(counts)}: {shown}. Add rows, merge or correct the labels, or allow it: "
         f"`--set data.gate.min_examples_per_label={rare[0][0]}`."
     )
     return [
@@ -142,13 +129,13 @@ def unseen_labels(splits: Splits) -> list[Finding]:
     if not rows:
         return []
     names = tuple(
-        f"{excerpt(label)!r} ({_count(len(found), 'row')}: {_ids(found)})"
+        f"{excerpt(label)!r} ({count(len(found), 'row')}: {ids(found)})"
         for label, found in sorted(rows.items())
     )
-    listed = _listed(names[:_LABELS_SHOWN], len(names))
+    shown = listed(names[:LABELS_SHOWN], len(names))
     message = (
         "Labels of the eval split that the train split never has, so that no model can "
-        f"give them: {len(rows)}: {listed}. Correct the labels, add train rows that "
+        f"give them: {len(rows)}: {shown}. Correct the labels, add train rows that "
         "have them, or take these out of the eval file; no key allows this."
     )
     return [Finding("unseen_label", "stop", message, names)]
@@ -169,11 +156,11 @@ def leaked_texts(splits: Splits, settings: DataSettings) -> list[Finding]:
     share, allowed = len(pairs) / len(splits["eval"]), settings.gate.max_leaked_share
     shown = tuple(
         f"{excerpt(ours.text)!r} (eval {ours.example_id}, train {theirs.example_id})"
-        for ours, theirs in pairs[:_SHOWN]
+        for ours, theirs in pairs[:ROWS_SHOWN]
     )
     message = (
         f"Eval rows with a text that the train split has too: {len(pairs)} of "
-        f"{len(splits['eval'])} ({share:.2%}): {_listed(shown, len(pairs))}. "
+        f"{len(splits['eval'])} ({share:.2%}): {listed(shown, len(pairs))}. "
     )
     if share <= allowed:
         message += f"`data.gate.max_leaked_share` ({allowed:.2%}) allows it."
@@ -182,7 +169,7 @@ def leaked_texts(splits: Splits, settings: DataSettings) -> list[Finding]:
         severity = "stop"
         message += (
             "Scores on them flatter the model. Remove them from one file, or allow it: "
-            f"`--set data.gate.max_leaked_share={_rounded_up(share)}`."
+            f"`--set data.gate.max_leaked_share={rounded_up(share)}`."
         )
     return [
         Finding("leaked_text", severity, message, shown, "data.gate.max_leaked_share")
@@ -197,10 +184,10 @@ def contradicting_labels(train: Sequence[Example]) -> list[Finding]:
     torn = [labels for labels in by_key.values() if len(labels) > 1]
     if not torn:
         return []
-    shown = tuple(_contradiction(labels) for labels in torn[:_SHOWN])
+    shown = tuple(_contradiction(labels) for labels in torn[:ROWS_SHOWN])
     message = (
         f"Texts of the train split with more than one label: {len(torn)}: "
-        f"{_listed(shown, len(torn))}. The model cannot learn both; keep the right one."
+        f"{listed(shown, len(torn))}. The model cannot learn both; keep the right one."
     )
     return [Finding("contradicting_labels", "note", message, shown)]
 
@@ -217,7 +204,7 @@ def schema_anomalies(
         rows = _rows_outside(anomaly, splits, domains)
         shown = tuple(
             f"{_value(row, anomaly.feature)!r} ({row.example_id})"
-            for row in rows[:_SHOWN]
+            for row in rows[:ROWS_SHOWN]
         )
         message = (
             f"The {anomaly.split} split does not fit the schema: "
@@ -225,7 +212,7 @@ def schema_anomalies(
             f"{anomaly.description.rstrip('. ')}."
         )
         if rows:
-            message += f" Rows: {_listed(shown, len(rows))}."
+            message += f" Rows: {listed(shown, len(rows))}."
         severity: Severity = "note"
         if not _is_ours(anomaly):
             severity = "stop"
@@ -302,21 +289,3 @@ def _contradiction(labels: Mapping[str, Example]) -> str:
         f"{excerpt(name)} in {row.example_id}" for name, row in labels.items()
     )
     return f"{text!r} ({names})"
-
-
-def _ids(rows: Sequence[Example]) -> str:
-    return _listed([row.example_id for row in rows[:_SHOWN]], len(rows))
-
-
-def _listed(shown: Sequence[str], total: int) -> str:
-    more = total - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _rounded_up(share: float) -> float:
-    """To three places, so that the value that is offered does allow the share."""
-    return -(-share * 1000 // 1) / 1000

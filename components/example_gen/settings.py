@@ -30,6 +30,27 @@ class DataGateSettings(Section):
     min_examples_per_label: int = Field(2, ge=1)
     max_rejected_share: float = Field(0.01, ge=0, le=1)
     max_leaked_share: float = Field(0.0, ge=0, le=1)
+    # Texts of eval that are all but a text of train; similar from 0 to 1 (equal).
+    max_near_duplicate_share: float = Field(0.05, ge=0, le=1)
+    near_duplicate_similarity: float = Field(0.85, gt=0, le=1)
+    max_contradicting_share: float = Field(0.01, ge=0, le=1)
+    max_missing_share: float = Field(0.5, ge=0, le=1)
+    # Of the 95% interval around a score of the eval split, up and down.
+    max_interval_half_width: float = Field(0.15, gt=0, le=1)
+    # Against the data that the serving model was trained on; from 0 to 1.
+    max_label_drift: float = Field(0.2, ge=0, le=1)
+    max_length_drift: float = Field(0.2, ge=0, le=1)
+    max_vocabulary_drift: float = Field(0.1, ge=0, le=1)
+    allow_new_labels: tuple[str, ...] = ()
+    allow_vanished_labels: tuple[str, ...] = ()
+    allow_similar_labels: tuple[str, ...] = ()
+
+
+class SpanSettings(Section):
+    """Which of the numbered deliveries of `{SPAN}` are read."""
+
+    window: int | None = Field(None, ge=1)  # The newest N; all if None.
+    marker: str = Field("_SUCCESS", min_length=1)  # The file that completes one.
 
 
 class DataSettings(Section):
@@ -44,6 +65,8 @@ class DataSettings(Section):
     slices: tuple[str, ...] = ()
     length_bands_words: tuple[int, ...] = (20, 60)
     list_separator: str = "\n"
+    encoding: str = Field("utf-8", min_length=1)
+    spans: SpanSettings = SpanSettings()
     delimiter: Literal["auto", ",", ";", "\t", "|"] = "auto"
     # `schema` is a name that pydantic's own models use.
     reviewed_schema: str | None = None
