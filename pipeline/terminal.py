@@ -43,6 +43,7 @@ class Terminal:
         self._live: Live | None = None
         self._running: dict[str, float] = {}
         self._training: Event | None = None
+        self._rows_read: dict[int, int] = {}
         self._told_plain = 0.0
         self._account: dict[str, Any] | None = None
         self._plan: Plan | None = None
@@ -100,6 +101,9 @@ class Terminal:
         self._running.pop(event["node"], None)
         how = "refused" if event["refused"] else "failed"
         self._node_line(event["node"], how, event["seconds"], style="red")
+
+    def _on_reading(self, event: Event) -> None:
+        self._rows_read[event["portion"]] = event["rows"]
 
     def _on_data(self, event: Event) -> None:
         self._account = event["account"]
@@ -261,6 +265,9 @@ class Terminal:
             seconds = time.monotonic() - since
             if node == "Trainer" and self._training:
                 lines.append(_training_line(self._training))
+            elif node == "ExampleGen" and self._rows_read:
+                rows = sum(self._rows_read.values())
+                lines.append(Spinner("dots", text=f"{node} {rows:,} rows read"))
             else:
                 lines.append(Spinner("dots", text=f"{node} ({seconds:.0f} s)"))
         return Group(*lines)

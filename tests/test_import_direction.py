@@ -24,6 +24,11 @@ ALLOWED = {
 PURE = (
     "components/**/core.py",
     "components/example_gen/account.py",
+    "components/example_gen/examples.py",
+    "components/example_gen/portions.py",
+    "components/example_gen/refusals.py",
+    "components/example_gen/sources.py",
+    "components/example_gen/texts.py",
     "components/example_gen/csv_records.py",
     "components/example_gen/files.py",
     "components/example_gen/normalisation.py",

@@ -7,6 +7,7 @@ that is only appended to serves them all, and stays as the record of the run.
 import contextlib
 import json
 import os
+import shutil
 import time
 from typing import Any
 
@@ -32,6 +33,14 @@ def keep(name: str, text: str) -> None:
         return
     with open(os.path.join(os.path.dirname(path), name), "w", encoding="utf-8") as f:
         f.write(text)
+
+
+def keep_file(path: str) -> None:
+    """Copies a file into the run's folder; does nothing where there is no run."""
+    events = os.environ.get(EVENTS_VARIABLE)
+    if events:
+        name = os.path.basename(path)
+        shutil.copyfile(path, os.path.join(os.path.dirname(events), name))
 
 
 class Refusal(Exception):

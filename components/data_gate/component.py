@@ -16,7 +16,8 @@ from tfx.types import artifact_utils, standard_artifacts
 from components import artifacts
 from components.data_gate import core
 from components.example_gen.component import ACCOUNT_FILE
-from components.example_gen.core import SPLITS, Example
+from components.example_gen.core import SPLITS
+from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
 from trainer_module import features, progress
 from trainer_module.progress import DataRefused

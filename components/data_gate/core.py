@@ -14,7 +14,7 @@ from components.data_gate.findings import (
     listed,
     rounded_up,
 )
-from components.example_gen.core import Example
+from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt, text_key
 from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
 from trainer_module import features

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
-from components.example_gen.core import Example
+from components.example_gen.examples import Example
 
 Severity = Literal["stop", "note"]
 ROWS_SHOWN, LABELS_SHOWN = 3, 20

@@ -1,14 +1,15 @@
 """What became of every row of the input: counts that must add up. Pure."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
-FIRST_REJECTED = 5  # How many rejected rows of a file the account itself shows.
+FIRST_REJECTED = 5  # How many rejected rows for a reason the account itself shows.
 
 
 @dataclasses.dataclass(frozen=True)
 class RejectedRow:
-    """A row that cannot be used. `line` is a record number in a Parquet file."""
+    """A row that cannot be used. `line` is a record number in Parquet and TFRecord."""
 
     file: str
     line: int
@@ -22,21 +23,28 @@ class FileAccount:
 
     Attributes:
       path: as the configuration names it.
-      format: "CSV", "TSV", "JSON Lines", "JSON array" or "Parquet".
+      format: one of the formats in `reading`.
       sha256: of the file as it lies on the disk, packed or not.
       bytes: likewise.
+      encoding: of a file of text.
+      columns: name -> type, as the file has them; all are "text" where a format has
+        no types.
+      complete: False if the file broke off with an error after these rows.
       rows_read: all rows; blank lines are none.
       kept: rows that became examples.
       rejected: reason -> rows.
       left_out_by: "max_train_examples" or "max_eval_examples" -> good rows left out.
-      characters_removed: control characters taken out of kept and left out rows.
-      first_rejected: the first few of the rejected rows.
+      characters_removed: control and zero-width characters taken out of good rows.
+      first_rejected: the first few of the rejected rows for each reason.
     """
 
     path: str
     format: str
     sha256: str
     bytes: int
+    encoding: str = "utf-8"
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    complete: bool = False
     rows_read: int = 0
     kept: int = 0
     rejected: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -45,8 +53,9 @@ class FileAccount:
     first_rejected: list[RejectedRow] = dataclasses.field(default_factory=list)
 
     def reject(self, row: RejectedRow) -> None:
-        self.rejected[row.reason] = self.rejected.get(row.reason, 0) + 1
-        if len(self.first_rejected) < FIRST_REJECTED:
+        number = self.rejected.get(row.reason, 0) + 1
+        self.rejected[row.reason] = number
+        if number <= FIRST_REJECTED:
             self.first_rejected.append(row)
 
     def leave_out(self, setting: str) -> None:
@@ -63,6 +72,15 @@ class FileAccount:
     @property
     def rejected_share(self) -> float:
         return self.rejected_rows / self.rows_read if self.rows_read else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "left_out": self.left_out}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "FileAccount":
+        known = {name: v for name, v in values.items() if name != "left_out"}
+        rows = [RejectedRow(**row) for row in known.pop("first_rejected")]
+        return cls(**known, first_rejected=rows)
 
 
 @dataclasses.dataclass
@@ -90,5 +108,4 @@ class Account:
             )
 
     def as_json(self) -> dict[str, Any]:
-        files = [{**dataclasses.asdict(f), "left_out": f.left_out} for f in self.files]
-        return {"files": files, "splits": self.splits}
+        return {"files": [f.as_json() for f in self.files], "splits": self.splits}

@@ -1,89 +1,289 @@
-"""ExampleGen: the data files -> examples, and the account of every row."""
+"""ExampleGen: the data files -> examples, and the account of every row.
 
-# No `from __future__ import annotations`: TFX reads the annotations themselves.
+The files are shared out among Beam workers. A worker that meets bad data says so in
+what it hands back: an error inside of Beam would come out as a report of Beam's.
+"""
+
 import dataclasses
 import json
 import os
-from collections.abc import Iterable, Sequence
+import shutil
+import time
+from typing import Any
 
+import apache_beam as beam
 import tensorflow as tf
-from tfx import v1 as tfx
+from tfx import types
 from tfx.components.util import examples_utils
+from tfx.dsl.components.base import (
+    base_beam_component,
+    base_beam_executor,
+    executor_spec,
+)
 from tfx.dsl.io import fileio
 from tfx.proto import example_gen_pb2
-from tfx.types import artifact_utils
+from tfx.types import artifact_utils, component_spec, standard_artifacts
 
 from components import artifacts
-from components.example_gen import core
-from components.example_gen.account import RejectedRow
+from components.example_gen import core, portions
+from components.example_gen.account import Account, FileAccount, RejectedRow
+from components.example_gen.examples import Example
+from components.example_gen.portions import Portion
 from components.example_gen.settings import DataSettings
 from trainer_module import progress
+from trainer_module.progress import DataRefused
 
 ACCOUNT_FILE = "account.json"
 REJECTED_FILE = "rejected.jsonl"
-_RECORDS_FILE = "data_tfrecord-00000-of-00001.gz"
+_SECONDS_BETWEEN_REPORTS = 1.0
 
 
-@tfx.dsl.components.component
-def ExampleGen(
-    examples: tfx.dsl.components.OutputArtifact[tfx.types.standard_artifacts.Examples],
-    account: tfx.dsl.components.OutputArtifact[artifacts.DataAccount],
-    data: tfx.dsl.components.Parameter[str],
-    task: tfx.dsl.components.Parameter[str],
-    data_hash: tfx.dsl.components.Parameter[str],
-    code: tfx.dsl.components.Parameter[str],
-) -> None:
-    """Reads the files of the `data` section strictly; equal input gives equal bytes.
+class Executor(base_beam_executor.BaseBeamExecutor):
+    """Reads the files of the `data` section strictly; equal input gives equal bytes."""
+
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
+        """Writes the examples, account.json and rejected.jsonl.
+
+        Args:
+          input_dict: empty.
+          output_dict: `examples` (Examples; splits train and eval, all features are
+            bytes with one value each) and `account` (DataAccount).
+          exec_properties: `data` (JSON of `DataSettings`) and `task`. `data_hash` and
+            `code` only take part in the cache key.
+
+        Raises:
+          DataRefused: the account is then in the run's folder, as far as it goes.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        examples = artifact_utils.get_single_instance(output_dict["examples"])
+        account = artifact_utils.get_single_instance(output_dict["account"])
+        settings = DataSettings.model_validate_json(exec_properties["data"])
+        core.check_files(settings)
+        fileio.makedirs(account.uri)
+        _prepare(examples)
+        planned = portions.plan(settings)
+        with self._make_beam_pipeline() as pipeline:
+            _ = (
+                pipeline
+                | beam.Create(list(enumerate(planned)))
+                | beam.Reshuffle()  # Or one worker would read them all.
+                | beam.ParDo(
+                    _ReadPortion(
+                        exec_properties["data"],
+                        exec_properties["task"],
+                        folders={s: _folder(examples, s) for s in core.SPLITS},
+                        account_folder=account.uri,
+                    )
+                )
+            )
+        _conclude(account, settings, len(planned))
+
+
+class _ExampleGenSpec(component_spec.ComponentSpec):
+    INPUTS: dict[str, Any] = {}
+    OUTPUTS = {
+        "examples": component_spec.ChannelParameter(type=standard_artifacts.Examples),
+        "account": component_spec.ChannelParameter(type=artifacts.DataAccount),
+    }
+    PARAMETERS = {
+        name: component_spec.ExecutionParameter(type=str)
+        for name in ("data", "task", "data_hash", "code")
+    }
+
+
+class ExampleGen(base_beam_component.BaseBeamComponent):
+    """Reads the data files.
 
     Args:
-      examples: splits train and eval; all features are bytes, one value each.
-      account: account.json, and rejected.jsonl with every row that cannot be used.
       data: JSON of `DataSettings`.
       task: "classification" or "summarization".
       data_hash: of the files' content; a part of the cache key, not read.
       code: fingerprint of this project's code; likewise.
     """
-    del data_hash, code
-    fileio.makedirs(account.uri)
 
-    def keep_rejected(rows: Sequence[RejectedRow]) -> None:
-        lines = "".join(json.dumps(dataclasses.asdict(row)) + "\n" for row in rows)
-        _write(account, REJECTED_FILE, lines)
-        # TFX removes what a node that fails has written; the run keeps this.
-        progress.keep(REJECTED_FILE, lines)
+    SPEC_CLASS = _ExampleGenSpec
+    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    ingested = core.ingest(
-        DataSettings.model_validate_json(data), task, keep_rejected=keep_rejected
-    )
+    def __init__(self, data: str, task: str, data_hash: str, code: str):
+        spec = _ExampleGenSpec(
+            data=data,
+            task=task,
+            data_hash=data_hash,
+            code=code,
+            examples=types.Channel(type=standard_artifacts.Examples),
+            account=types.Channel(type=artifacts.DataAccount),
+        )
+        super().__init__(spec=spec)
+
+
+class _ReadPortion(beam.DoFn):
+    """Reads one portion into files of its own, and leaves its part of the account."""
+
+    def __init__(
+        self,
+        data: str,
+        task: str,
+        *,
+        folders: dict[str, str],
+        account_folder: str,
+    ):
+        self._data, self._task = data, task
+        self._folders, self._account_folder = folders, account_folder
+
+    def process(self, element: tuple[int, Portion]) -> None:
+        number, portion = element
+        settings = DataSettings.model_validate_json(self._data)
+        files = {
+            split: os.path.join(folder, _records_file(portion))
+            for split, folder in self._folders.items()
+            if portion.split in (None, split)
+        }
+        rejected = os.path.join(self._account_folder, _rejected_part(number))
+        findings: list[str] = []
+        with _Writer(number, files, rejected) as writer:
+            reader = core.Reader(settings, self._task, writer)
+            try:
+                reader.read(portion)
+            except DataRefused as refusal:
+                findings = list(refusal.findings)
+        part = {
+            "files": [file.as_json() for file in reader.files],
+            "splits": writer.examples,
+            "findings": findings,
+        }
+        path = os.path.join(self._account_folder, _account_part(number))
+        with fileio.open(path, "w") as file:
+            file.write(json.dumps(part))
+
+
+class _Writer:
+    """A sink into files: examples of each split, and rejected rows as JSON lines."""
+
+    def __init__(self, portion: int, files: dict[str, str], rejected: str):
+        self._portion = portion
+        self._writers = {
+            split: tf.io.TFRecordWriter(path, "GZIP") for split, path in files.items()
+        }
+        self._rejected = fileio.open(rejected, "w")
+        self._rejected.write("")  # Without a write there is no file.
+        self._serializers: dict[tuple[str, ...], Serializer] = {}
+        self.examples = dict.fromkeys(files, 0)
+        self._rows, self._reported = 0, time.monotonic()
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for writer in self._writers.values():
+            writer.close()
+        self._rejected.close()
+
+    def example(self, split: str, example: Example) -> None:
+        values = example.features()
+        names = tuple(values)
+        if names not in self._serializers:
+            self._serializers[names] = Serializer(names)
+        self._writers[split].write(self._serializers[names](values))
+        self.examples[split] += 1
+        self._tell()
+
+    def rejected(self, row: RejectedRow) -> None:
+        self._rejected.write(json.dumps(dataclasses.asdict(row)) + "\n")
+        self._tell()
+
+    def _tell(self) -> None:
+        self._rows += 1
+        if self._rows % 1000:
+            return
+        now = time.monotonic()
+        if now - self._reported > _SECONDS_BETWEEN_REPORTS:
+            self._reported = now
+            progress.report("reading", portion=self._portion, rows=self._rows)
+
+
+class Serializer:
+    """Makes tf.Examples of bytes features; equal values give equal bytes.
+
+    One message is filled again and again: to build it costs more than to write it.
+    """
+
+    def __init__(self, names: tuple[str, ...]):
+        self._example = tf.train.Example()
+        self._lists = {}
+        for name in names:
+            values = self._example.features.feature[name].bytes_list.value
+            values.append(b"")
+            self._lists[name] = values
+
+    def __call__(self, values: dict[str, bytes]) -> bytes:
+        """Serializes {feature: its one value}, for the names given before."""
+        for name, value in values.items():
+            self._lists[name][0] = value
+        return self._example.SerializeToString(deterministic=True)
+
+
+def _prepare(examples: types.Artifact) -> None:
     # First, for TFX tells a split's folder only if it knows its name.
     examples.split_names = artifact_utils.encode_split_names(list(core.SPLITS))
-    for split, rows in ingested.splits.items():
-        _write_split(examples, split, rows)
     examples_utils.set_payload_format(
         examples, example_gen_pb2.PayloadFormat.FORMAT_TF_EXAMPLE
     )
-    _write(account, ACCOUNT_FILE, json.dumps(ingested.account.as_json(), indent=2))
-    progress.report("data", account=ingested.account.as_json())
+    for split in core.SPLITS:
+        fileio.makedirs(_folder(examples, split))
 
 
-def _write_split(examples, split: str, rows: Iterable[core.Example]) -> None:
-    folder = artifact_utils.get_split_uri([examples], split)
-    fileio.makedirs(folder)
-    with tf.io.TFRecordWriter(os.path.join(folder, _RECORDS_FILE), "GZIP") as writer:
-        for row in rows:
-            writer.write(serialize(row))
+def _conclude(account: types.Artifact, settings: DataSettings, portions: int) -> None:
+    """Joins the parts of the account, and raises DataRefused if they will not do."""
+    findings: list[str] = []
+    whole = Account([], dict.fromkeys(core.SPLITS, 0))
+    with fileio.open(os.path.join(account.uri, REJECTED_FILE), "wb") as joined:
+        joined.write(b"")
+        for number in range(portions):
+            part = _take(account, number, joined)
+            findings += part["findings"]
+            whole.files += [FileAccount.from_json(file) for file in part["files"]]
+            for split, rows in part["splits"].items():
+                whole.splits[split] += rows
+    told = whole.as_json()
+    with fileio.open(os.path.join(account.uri, ACCOUNT_FILE), "w") as file:
+        file.write(json.dumps(told, indent=2))
+    # TFX removes what a node that fails has written; the run keeps this.
+    progress.keep_file(os.path.join(account.uri, REJECTED_FILE))
+    progress.report("data", account=told)
+    if findings:
+        raise DataRefused(*findings)
+    core.check_account(whole, settings)
 
 
-def serialize(row: core.Example) -> bytes:
-    """The tf.Example of a row; equal rows give equal bytes."""
-    feature = {
-        name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
-        for name, value in row.features().items()
-    }
-    example = tf.train.Example(features=tf.train.Features(feature=feature))
-    return example.SerializeToString(deterministic=True)
+def _take(account: types.Artifact, number: int, joined: Any) -> dict[str, Any]:
+    """Reads a worker's part of the account, and removes it."""
+    rejected = os.path.join(account.uri, _rejected_part(number))
+    with fileio.open(rejected, "rb") as rows:
+        shutil.copyfileobj(rows, joined)
+    fileio.remove(rejected)
+    path = os.path.join(account.uri, _account_part(number))
+    with fileio.open(path) as file:
+        part = json.loads(file.read())
+    fileio.remove(path)
+    return part
 
 
-def _write(account, name: str, text: str) -> None:
-    with fileio.open(os.path.join(account.uri, name), "w") as file:
-        file.write(text)  # Even if empty: without a write there is no file.
+def _folder(examples: types.Artifact, split: str) -> str:
+    return artifact_utils.get_split_uri([examples], split)
+
+
+def _records_file(portion: Portion) -> str:
+    return f"data_tfrecord-{portion.number:05d}-of-{portion.count:05d}.gz"
+
+
+def _account_part(number: int) -> str:
+    return f"account-{number:05d}.json"
+
+
+def _rejected_part(number: int) -> str:
+    return f"rejected-{number:05d}.jsonl"

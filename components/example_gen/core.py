@@ -1,254 +1,228 @@
-"""From the user's rows to examples of the feature contract. Pure: no TensorFlow."""
+"""From the user's files to examples and the account of every row. Pure.
+
+Rows are passed on one by one, so that a file may be larger than the memory.
+"""
 
 import dataclasses
-import hashlib
 import heapq
-import math
-from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
-from components.example_gen import files, normalisation, reading
+from components.example_gen import (
+    files,
+    normalisation,
+    portions,
+    reading,
+    refusals,
+)
 from components.example_gen.account import Account, FileAccount, RejectedRow
+from components.example_gen.examples import Example, Mapper, RowRejected
+from components.example_gen.portions import Portion
 from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
-from trainer_module import features
-from trainer_module.features import REFERENCE_SEPARATOR
 from trainer_module.progress import DataRefused
 
 SPLITS = ("train", "eval")
 
-EMPTY_TEXT = "empty text"
-EMPTY_TARGET = "empty target"
-NEWLINE_IN_LABEL = "newline in the label"
-SEVERAL_LABELS = "more than one label"
-REASONS = (
-    reading.WRONG_NUMBER_OF_CELLS,
-    reading.NOT_TEXT,
-    EMPTY_TEXT,
-    EMPTY_TARGET,
-    NEWLINE_IN_LABEL,
-    SEVERAL_LABELS,
-)
 
-_LINES_SHOWN = 5
+class Sink(Protocol):
+    """Where rows go to."""
+
+    def example(self, split: str, example: Example) -> None:
+        """Takes the next example of a split, in the order of the files."""
+
+    def rejected(self, row: RejectedRow) -> None:
+        """Takes a row that cannot be used."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """One row under the feature contract."""
-
-    text: str
-    target: str
-    example_id: str
-    slices: dict[str, str]
-
-    def features(self) -> dict[str, bytes]:
-        values = {
-            features.TEXT: self.text,
-            features.TARGET: self.target,
-            features.EXAMPLE_ID: self.example_id,
-            **self.slices,
-        }
-        return {name: value.encode("utf-8") for name, value in values.items()}
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Ingested:
-    """Examples of each split in the files' order, and what became of every row."""
+    """A sink in memory, for data that are small."""
 
-    splits: dict[str, list[Example]]
-    account: Account
+    splits: dict[str, list[Example]] = dataclasses.field(
+        default_factory=lambda: {split: [] for split in SPLITS}
+    )
+    rejected_rows: list[RejectedRow] = dataclasses.field(default_factory=list)
+    account: Account = dataclasses.field(default_factory=lambda: Account([], {}))
+
+    def example(self, split: str, example: Example) -> None:
+        self.splits[split].append(example)
+
+    def rejected(self, row: RejectedRow) -> None:
+        self.rejected_rows.append(row)
 
 
-@dataclasses.dataclass(frozen=True)
+def ingest(settings: DataSettings, task: str, into: Ingested | None = None) -> Ingested:
+    """Reads the data files into memory, in one piece.
+
+    Args:
+      settings: the `data` section; `train` and `eval` are files.
+      task: "classification" or "summarization".
+      into: gets the rows, also those of data that are refused.
+
+    Raises:
+      DataRefused: if a file cannot be read, too many of its rows are rejected, or a
+        split has no row.
+    """
+    check_files(settings)
+    read = into or Ingested()
+    reader = Reader(settings, task, read)
+    read.account = Account(reader.files, dict.fromkeys(SPLITS, 0))
+    try:
+        for portion in portions.plan(settings):
+            reader.read(portion)
+    finally:
+        read.account.splits = {s: len(rows) for s, rows in read.splits.items()}
+    check_account(read.account, settings)
+    return read
+
+
+def check_files(settings: DataSettings) -> None:
+    """Looks at the head of each file.
+
+    Raises:
+      DataRefused: if one cannot be read, lacks a column, or a slice that is made from
+        the text in one file is a column of another.
+    """
+    derived = {
+        path: _derives_length(reading.check_columns(path, settings), settings)
+        for path in (*settings.train, *(settings.eval or ()))
+    }
+    if TEXT_LENGTH_SLICE in settings.slices and len(set(derived.values())) > 1:
+        there = next(path for path, made in derived.items() if not made)
+        other = next(path for path, made in derived.items() if made)
+        raise DataRefused(
+            f"{there} has a column {TEXT_LENGTH_SLICE!r} and {other} has not, so the "
+            "slice would have two meanings. Rename the column, or add it everywhere."
+        )
+
+
+def check_account(account: Account, settings: DataSettings) -> None:
+    """Whether what was read will do.
+
+    Raises:
+      DataRefused: if too many rows of a file are rejected, or a split is empty.
+      RuntimeError: if a row is unaccounted for.
+    """
+    refusals.refuse_many_rejected(account.files, settings.gate.max_rejected_share)
+    refusals.refuse_empty_split(account, settings)
+    account.check()
+
+
+class Reader:
+    """Reads files one after the other, and keeps the account of their rows.
+
+    Args:
+      settings: the `data` section.
+      task: "classification" or "summarization".
+      sink: gets the rows.
+
+    Attributes:
+      files: the account of each file, also of one that broke off.
+    """
+
+    def __init__(self, settings: DataSettings, task: str, sink: Sink):
+        self._settings, self._task, self._sink = settings, task, sink
+        self.files: list[FileAccount] = []
+
+    def read(self, portion: Portion) -> None:
+        """Reads the files of a portion.
+
+        Raises:
+          DataRefused: at a file, or a line of it, that cannot be read.
+        """
+        samples = {split: self._sample(split) for split in SPLITS}
+        try:
+            for path in portion.paths:
+                self._read_file(path, portion.split, samples)
+        finally:
+            for sample in samples.values():
+                sample.close()
+
+    def _sample(self, split: str) -> "_Sample":
+        key = f"max_{split}_examples"
+        return _Sample(split, key, getattr(self._settings, key), self._sink)
+
+    def _read_file(
+        self, path: str, split: str | None, samples: dict[str, "_Sample"]
+    ) -> None:
+        source = reading.check_columns(path, self._settings)
+        file = FileAccount(path, source.format, *files.fingerprint(path))
+        self.files.append(file)
+        to_example = Mapper(
+            self._settings,
+            self._task,
+            derive_length=_derives_length(source, self._settings),
+        )
+        for row in reading.read_rows(path, self._settings):
+            file.rows_read += 1
+            try:
+                example = to_example(row)
+            except RowRejected as rejection:
+                self._reject(file, row, str(rejection))
+                continue
+            file.characters_removed += to_example.removed
+            key = to_example.split_key(example, row)
+            into = split or self._split_of(key)
+            samples[into].add(_Candidate(example, key, file))
+        file.complete = True
+
+    def _split_of(self, key: bytes) -> str:
+        in_eval = normalisation.share_of(key) < self._settings.eval_share
+        return "eval" if in_eval else "train"
+
+    def _reject(self, file: FileAccount, row: reading.Row, reason: str) -> None:
+        shown = row.raw or " | ".join(_first(value) for value in row.cells.values())
+        # An excerpt first: a cell may be as long as the file.
+        shown = normalisation.clean(normalisation.excerpt(shown))[0]
+        rejected = RejectedRow(file.path, row.number, reason, shown)
+        file.reject(rejected)
+        self._sink.rejected(rejected)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A good row, before the limits on the number of examples."""
+    """A good row, before the limit on the number of examples."""
 
     example: Example
     key: bytes
     file: FileAccount
 
 
-class RowRejected(Exception):
-    """The row cannot be used, for one of `REASONS`."""
+class _Sample:
+    """Keeps the examples with the smallest keys: few change when rows are added.
 
-
-def ingest(
-    settings: DataSettings,
-    task: str,
-    *,
-    keep_rejected: Callable[[Sequence[RejectedRow]], None] = lambda rows: None,
-) -> Ingested:
-    """Reads the data files into a train and an eval split.
-
-    Args:
-      settings: the `data` section; `train` and `eval` are files.
-      task: "classification" or "summarization".
-      keep_rejected: is given all rejected rows, also if they are too many to go on.
-
-    Raises:
-      DataRefused: if a file cannot be read, too many of its rows are rejected, or a
-        split has no row.
+    Without a limit nothing waits.
     """
-    reader = _Reader(settings, task)
-    candidates: dict[str, list[_Candidate]] = {split: [] for split in SPLITS}
-    _refuse_half_derived(settings)
-    if settings.eval is None:
-        for candidate in reader.read(settings.train):
-            in_eval = normalisation.share_of(candidate.key) < settings.eval_share
-            candidates["eval" if in_eval else "train"].append(candidate)
-    else:
-        candidates["train"].extend(reader.read(settings.train))
-        candidates["eval"].extend(reader.read(settings.eval))
-    keep_rejected(reader.rejected)
-    for file in reader.files:
-        _refuse_many_rejected(file, reader.rejected, settings.gate.max_rejected_share)
-    _refuse_empty_split(candidates, settings)
-    splits = {
-        "train": _limit(candidates["train"], settings.max_train_examples, "train"),
-        "eval": _limit(candidates["eval"], settings.max_eval_examples, "eval"),
-    }
-    account = Account(reader.files, {name: len(rows) for name, rows in splits.items()})
-    account.check()
-    return Ingested(splits, account)
 
+    def __init__(self, split: str, key: str, max_examples: int | None, sink: Sink):
+        self._split, self._key, self._max_examples = split, key, max_examples
+        self._sink = sink
+        self._order = 0
+        self._kept: list[tuple[int, int, _Candidate]] = []  # The largest key first.
 
-class _Reader:
-    """Reads files one after the other, and keeps the account of their rows."""
+    def add(self, candidate: _Candidate) -> None:
+        if self._max_examples is None:
+            self._emit(candidate)
+            return
+        # Not the part that decides the split, or a larger eval split would take the
+        # sampled train rows first.
+        key = int.from_bytes(candidate.key[6:], "big")
+        self._order += 1
+        entry = (-key, -self._order, candidate)
+        if len(self._kept) < self._max_examples:
+            heapq.heappush(self._kept, entry)
+        else:
+            _, _, left_out = heapq.heappushpop(self._kept, entry)
+            left_out.file.leave_out(self._key)
 
-    def __init__(self, settings: DataSettings, task: str):
-        self._settings, self._task = settings, task
-        self.files: list[FileAccount] = []
-        self.rejected: list[RejectedRow] = []
+    def close(self) -> None:
+        """Passes on what was kept, in the order of the files."""
+        for _, _, candidate in sorted(self._kept, key=lambda entry: -entry[1]):
+            self._emit(candidate)
+        self._kept = []
 
-    def read(self, paths: Sequence[str]) -> Iterator[_Candidate]:
-        """Yields the good rows of files that go into one split, or into both."""
-        unique = UniqueNames()
-        for path in paths:
-            yield from self._read_file(path, unique)
-
-    def _read_file(self, path: str, unique: "UniqueNames") -> Iterator[_Candidate]:
-        source = reading.check_columns(path, self._settings)
-        derive_length = _derives_length(source, self._settings)
-        file = FileAccount(path, source.format, *files.fingerprint(path))
-        self.files.append(file)
-        for row in reading.read_rows(path, self._settings):
-            file.rows_read += 1
-            cleaner = _Cleaner()
-            try:
-                example = to_example(
-                    row,
-                    self._settings,
-                    self._task,
-                    derive_length=derive_length,
-                    cleaner=cleaner,
-                )
-            except RowRejected as rejection:
-                self._reject(file, row, str(rejection))
-                continue
-            file.characters_removed += cleaner.removed
-            name = unique.name(example.example_id)
-            example = dataclasses.replace(example, example_id=name)
-            yield _Candidate(example, normalisation.text_key(example.text), file)
-
-    def _reject(self, file: FileAccount, row: reading.Row, reason: str) -> None:
-        shown = row.raw or " | ".join(_first(value) for value in row.cells.values())
-        shown = normalisation.excerpt(normalisation.clean(shown)[0])
-        rejected = RejectedRow(file.path, row.number, reason, shown)
-        file.reject(rejected)
-        self.rejected.append(rejected)
-
-
-class _Cleaner:
-    """Cleans cells, and counts what it removes."""
-
-    def __init__(self) -> None:
-        self.removed = 0
-
-    def texts(self, cell: reading.Cell) -> list[str]:
-        """The texts of a cell that are not empty."""
-        values = (cell,) if isinstance(cell, str) else cell or ()
-        found = []
-        for value in values:
-            text, removed = normalisation.clean(value)
-            self.removed += removed
-            if text:
-                found.append(text)
-        return found
-
-
-class UniqueNames:
-    """Gives each example its own name: the second "7" is "7#2"."""
-
-    def __init__(self) -> None:
-        self._given: set[str] = set()
-        self._copies: dict[str, int] = {}
-
-    def name(self, wanted: str) -> str:
-        name, copy = wanted, self._copies.get(wanted, 1)
-        while name in self._given:  # A row may itself be called "7#2".
-            copy += 1
-            name = f"{wanted}#{copy}"
-        self._copies[wanted] = copy
-        self._given.add(name)
-        return name
-
-
-def to_example(
-    row: reading.Row,
-    settings: DataSettings,
-    task: str,
-    *,
-    derive_length: bool = False,
-    cleaner: _Cleaner | None = None,
-) -> Example:
-    """Maps the columns of a row to the feature contract.
-
-    Args:
-      row: as read.
-      settings: which column is what.
-      task: "classification" or "summarization".
-      derive_length: make the slice `TEXT_LENGTH_SLICE` from the text.
-      cleaner: counts the characters that are removed.
-
-    Raises:
-      RowRejected: with one of `REASONS`.
-    """
-    if row.problem:
-        raise RowRejected(row.problem)
-    cleaner = cleaner or _Cleaner()
-    text = settings.list_separator.join(cleaner.texts(row.cells.get(settings.text)))
-    if not text.strip():
-        raise RowRejected(EMPTY_TEXT)
-    target = _target(cleaner.texts(row.cells.get(settings.target)), task)
-    slices = {
-        name: " ".join(" ".join(cleaner.texts(row.cells.get(name))).split())
-        for name in settings.slices
-    }
-    if derive_length:
-        band = normalisation.length_band(text, settings.length_bands_words)
-        slices[TEXT_LENGTH_SLICE] = band
-    named = cleaner.texts(row.cells.get(settings.id)) if settings.id else []
-    return Example(text, target, " ".join(named) or _stable_id(text, target), slices)
-
-
-def _target(texts: Sequence[str], task: str) -> str:
-    if not texts:
-        raise RowRejected(EMPTY_TARGET)
-    if task == "classification":
-        if len(texts) > 1:
-            raise RowRejected(SEVERAL_LABELS)
-        # The names of the labels are kept in a file with one on each line.
-        if "\n" in texts[0]:
-            raise RowRejected(NEWLINE_IN_LABEL)
-    return REFERENCE_SEPARATOR.join(texts)
-
-
-def _stable_id(text: str, target: str) -> str:
-    # \x1e is in no text, so no two pairs join to the same string.
-    return hashlib.sha256(f"{text}\x1e{target}".encode()).hexdigest()[:16]
-
-
-def _first(cell: reading.Cell) -> str:
-    return cell if isinstance(cell, str) else " ".join(cell or ())
+    def _emit(self, candidate: _Candidate) -> None:
+        candidate.file.kept += 1
+        self._sink.example(self._split, candidate.example)
 
 
 def _derives_length(source: reading.Source, settings: DataSettings) -> bool:
@@ -256,99 +230,5 @@ def _derives_length(source: reading.Source, settings: DataSettings) -> bool:
     return listed and TEXT_LENGTH_SLICE not in source.columns
 
 
-def _limit(
-    candidates: Sequence[_Candidate], max_examples: int | None, split: str
-) -> list[Example]:
-    """Keeps the smallest keys, in the file's order: few change when rows are added."""
-    numbers = range(len(candidates))
-    if max_examples is None:
-        max_examples = len(candidates)
-    chosen = set(
-        heapq.nsmallest(max_examples, numbers, lambda i: _sample_key(candidates[i]))
-    )
-    kept = []
-    for number, candidate in enumerate(candidates):
-        if number in chosen:
-            candidate.file.kept += 1
-            kept.append(candidate.example)
-        else:
-            candidate.file.leave_out(f"max_{split}_examples")
-    return kept
-
-
-def _sample_key(candidate: _Candidate) -> bytes:
-    # Not the part that decides the split, or a larger eval split would take the
-    # sampled train rows first.
-    return candidate.key[6:]
-
-
-# Refusals
-
-
-def _refuse_half_derived(settings: DataSettings) -> None:
-    if TEXT_LENGTH_SLICE not in settings.slices:
-        return
-    paths = (*settings.train, *(settings.eval or ()))
-    derived = [
-        _derives_length(reading.check_columns(p, settings), settings) for p in paths
-    ]
-    if len(set(derived)) > 1:
-        there, other = paths[derived.index(False)], paths[derived.index(True)]
-        raise DataRefused(
-            f"{there} has a column {TEXT_LENGTH_SLICE!r} and {other} has not, so the "
-            "slice would have two meanings. Rename the column, or add it everywhere."
-        )
-
-
-def _refuse_many_rejected(
-    file: FileAccount, rejected: Sequence[RejectedRow], max_share: float
-) -> None:
-    if file.rejected_share <= max_share:
-        return
-    lines: dict[str, list[RejectedRow]] = {}
-    for row in rejected:
-        if row.file == file.path:
-            lines.setdefault(row.reason, []).append(row)
-    unit = "record" if file.format == reading.PARQUET else "line"
-    reasons = "; ".join(_reason(name, rows, unit) for name, rows in lines.items())
-    # Rounded up, so that the value that is offered does allow it.
-    enough = math.ceil(file.rejected_share * 1000) / 1000
-    raise DataRefused(
-        f"{file.path}: {file.rejected_rows} of {file.rows_read} rows "
-        f"({file.rejected_share:.1%}) cannot be used, and "
-        f"`data.gate.max_rejected_share` allows {max_share:.1%}: {reasons}. Correct "
-        "the rows, or go on without them: "
-        f"`--set data.gate.max_rejected_share={enough}`."
-    )
-
-
-def _reason(reason: str, rows: Sequence[RejectedRow], unit: str) -> str:
-    numbers = ", ".join(str(row.line) for row in rows[:_LINES_SHOWN])
-    if len(rows) > 1:
-        unit += "s"
-    if len(rows) > _LINES_SHOWN:
-        numbers += ", ..."
-    return f"{len(rows)} x {reason} ({unit} {numbers}, like {rows[0].excerpt!r})"
-
-
-def _refuse_empty_split(
-    candidates: dict[str, list[_Candidate]], settings: DataSettings
-) -> None:
-    for split in SPLITS:
-        if candidates[split]:
-            continue
-        if settings.eval is not None:
-            paths = settings.train if split == "train" else settings.eval
-            raise DataRefused(
-                f"{', '.join(paths)}: no row can be used, so the {split} split is "
-                "empty (0 rows). Name a file with rows that have both a text and a "
-                "target."
-            )
-        rows = sum(len(found) for found in candidates.values())
-        raise DataRefused(
-            f"{', '.join(settings.train)}: the {split} split is empty (0 of {rows} "
-            f"rows): `data.eval_share` = {settings.eval_share} puts each text into one "
-            "split "
-            "by its hash. Add rows, change `data.eval_share`, or name a file as "
-            "`data.eval`."
-        )
+def _first(cell: reading.Cell) -> str:
+    return cell if isinstance(cell, str) else " ".join(cell or ())

@@ -22,6 +22,7 @@ NOT_TEXT = "neither text nor a list of texts"
 
 CSV, TSV, PARQUET = "CSV", "TSV", "Parquet"
 JSON_LINES, JSON_ARRAY = "JSON Lines", "JSON array"
+LINED = (CSV, TSV, JSON_LINES, JSON_ARRAY)  # Their rows are told of by line.
 _RECORDS_OF_THE_HEADER = 100  # A JSON writer may leave out keys that have no value.
 
 Cell = str | tuple[str, ...] | None
@@ -113,6 +114,8 @@ def wanted_columns(settings: "DataSettings") -> dict[str, str]:
     keys = {settings.text: "data.text", settings.target: "data.target"}
     if settings.id is not None:
         keys.setdefault(settings.id, "data.id")
+    if settings.split_by is not None:
+        keys.setdefault(settings.split_by, "data.split_by")
     for column in settings.slices:
         if column != TEXT_LENGTH_SLICE:
             keys.setdefault(column, "data.slices")
@@ -120,6 +123,7 @@ def wanted_columns(settings: "DataSettings") -> dict[str, str]:
 
 
 _WAY_OUT_OF_A_COLUMN = {
+    "data.split_by": " Without it the text decides: `--set data.split_by=null`.",
     "data.id": " It may be left out: `--set data.id=null`.",
     "data.slices": " Take it out of `data.slices`; `[]` is allowed.",
 }

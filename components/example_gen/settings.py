@@ -59,6 +59,7 @@ class DataSettings(Section):
     train: Paths
     eval: Paths | None = None
     eval_share: float = Field(0.2, gt=0, lt=1)
+    split_by: str | None = None
     text: str = Field(min_length=1)
     target: str = Field(min_length=1)
     id: str | None = None
@@ -106,5 +107,14 @@ class DataSettings(Section):
             raise ValueError(
                 f"`data.text` and `data.target` are the same column ({self.text!r}); "
                 "the model would learn to copy"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _splits_by_what_is_split(self) -> "DataSettings":
+        if self.split_by is not None and self.eval is not None:
+            raise ValueError(
+                f"`data.split_by` ({self.split_by!r}) says how eval is split off, and "
+                "`data.eval` names its files. Remove one of the two"
             )
         return self

@@ -168,6 +168,15 @@ def test_log_holds_what_was_said(said, tmp_path):
     assert lines[1].endswith(" texttune: - row 7 is bad")
 
 
+def test_rows_read_so_far_are_shown_while_the_files_are_read():
+    shown = terminal.Terminal(io.StringIO())
+    shown.show({"kind": "node_started", "node": "ExampleGen"})
+    for portion, rows in ((0, 1000), (1, 4000), (0, 3000)):
+        shown.show({"kind": "reading", "portion": portion, "rows": rows})
+    (line,) = shown._now().renderables
+    assert line.text.plain == "ExampleGen 7,000 rows read"
+
+
 def test_example_gen_shows_the_account(said):
     files = [
         {"rows_read": 1200, "kept": 1190, "rejected": {"empty text": 4}, "left_out": 6},

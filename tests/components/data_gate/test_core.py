@@ -4,7 +4,7 @@ import pytest
 
 from components.data_gate import core
 from components.data_gate.core import Anomaly
-from components.example_gen.core import Example
+from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
 
 LAX = {"min_train_examples": 1, "min_eval_examples": 1, "min_examples_per_label": 1}

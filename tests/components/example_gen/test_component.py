@@ -1,6 +1,7 @@
 """ExampleGen as TFX runs it: what it writes is what the next nodes read."""
 
 import json
+from pathlib import Path
 
 import pytest
 import tensorflow as tf
@@ -9,7 +10,8 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from components import artifacts
-from components.example_gen.component import ExampleGen
+from components.example_gen import core, portions
+from components.example_gen.component import Executor, Serializer
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
 pytestmark = pytest.mark.slow
@@ -19,19 +21,23 @@ CONTENT = "text,label,channel\n" + "".join(f"row {i},0{i % 3},web\n" for i in ra
 
 @pytest.fixture
 def run(tmp_path, write, settings):
-    """Runs the component on a CSV file and returns its artifacts."""
+    """Runs the component on CSV files and returns its artifacts."""
 
-    def run(content, name="out", **changes):
+    def run(*contents, name="out", beam_args=(), **changes):
         examples, account = standard_artifacts.Examples(), artifacts.DataAccount()
         examples.uri = str(tmp_path / name / "examples")
         account.uri = str(tmp_path / name / "account")
-        ExampleGen.test_call(
-            examples=examples,
-            account=account,
-            data=settings(write(content), **changes).model_dump_json(),
-            task="classification",
-            data_hash="",
-            code="",
+        paths = [write(c, f"data-{n}.csv") for n, c in enumerate(contents)]
+        context = Executor.Context(
+            beam_pipeline_args=list(beam_args), tmp_dir=str(tmp_path), unique_id="1"
+        )
+        Executor(context).Do(
+            {},
+            {"examples": [examples], "account": [account]},
+            {
+                "data": settings(paths, **changes).model_dump_json(),
+                "task": "classification",
+            },
         )
         return examples, account
 
@@ -39,9 +45,14 @@ def run(tmp_path, write, settings):
 
 
 def records_of(examples, split):
-    path = f"{artifact_utils.get_split_uri([examples], split)}/*-00000-of-00001.gz"
-    (path,) = tf.io.gfile.glob(path)
-    return list(tf.data.TFRecordDataset(path, "GZIP").as_numpy_iterator())
+    folder = artifact_utils.get_split_uri([examples], split)
+    paths = sorted(tf.io.gfile.glob(f"{folder}/data_tfrecord-*.gz"))
+    return list(tf.data.TFRecordDataset(paths, "GZIP").as_numpy_iterator())
+
+
+def content_of(folder):
+    found = (p for p in sorted(Path(folder).rglob("*")) if p.is_file())
+    return {p.relative_to(folder): p.read_bytes() for p in found}
 
 
 def test_examples_are_read_back_as_one_text_for_each_feature(run):
@@ -72,13 +83,9 @@ def test_next_nodes_are_told_splits_and_format(run):
 
 def test_equal_input_gives_equal_bytes(run, tmp_path):
     for name in ("one", "two"):
-        run(CONTENT, name, slices=("channel",))
-    files = [
-        {p.relative_to(tmp_path / name): p.read_bytes() for p in paths if p.is_file()}
-        for name in ("one", "two")
-        for paths in [sorted((tmp_path / name).rglob("*"))]
-    ]
-    assert files[0] == files[1] and len(files[0]) == 4
+        run(CONTENT, name=name, slices=("channel",))
+    one, two = content_of(tmp_path / "one"), content_of(tmp_path / "two")
+    assert one == two and len(one) == 4
 
 
 def test_account_and_every_rejected_row_are_written(run, tmp_path, monkeypatch):
@@ -90,7 +97,7 @@ def test_account_and_every_rejected_row_are_written(run, tmp_path, monkeypatch):
     with open(f"{account.uri}/rejected.jsonl") as file:
         (row,) = [json.loads(line) for line in file]
     assert row == {
-        "file": str(tmp_path / "data.csv"),
+        "file": str(tmp_path / "data-0.csv"),
         "line": 101,
         "reason": "wrong number of cells",
         "excerpt": "a,b",
@@ -105,3 +112,65 @@ def test_refused_data_leaves_no_examples(run, tmp_path):
     with pytest.raises(DataRefused, match="0 rows"):
         run("text,label\n")
     assert not (tmp_path / "out" / "examples").exists()
+
+
+SEVERAL = [
+    "text,label,channel\n"
+    + "".join(f"row {k} {i},0{i % 3},web\n" for i in range(99))
+    + "a,b\n"
+    for k in range(3)
+]
+ALLOWED = {"max_rejected_share": 0.5}
+
+
+def test_portions_hold_what_one_reader_finds_in_the_same_order(
+    run, settings, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(portions, "MAX_BYTES", 1)
+    examples, account = run(*SEVERAL, gate=ALLOWED, slices=("channel",))
+    paths = [str(tmp_path / f"data-{n}.csv") for n in range(3)]
+    whole = core.ingest(
+        settings(paths, gate=ALLOWED, slices=("channel",)), "classification"
+    )
+    for split, rows in whole.splits.items():
+        folder = Path(artifact_utils.get_split_uri([examples], split))
+        assert sorted(p.name for p in folder.iterdir()) == [
+            f"data_tfrecord-0000{n}-of-00003.gz" for n in range(3)
+        ]
+        serialize = Serializer(tuple(rows[0].features()))
+        written = records_of(examples, split)
+        assert written == [serialize(row.features()) for row in rows]
+    with open(f"{account.uri}/account.json") as file:
+        assert json.load(file) == whole.account.as_json()
+    with open(f"{account.uri}/rejected.jsonl") as file:
+        assert [json.loads(line)["file"] for line in file] == paths
+    assert sorted(p.name for p in Path(account.uri).iterdir()) == [
+        "account.json",
+        "rejected.jsonl",
+    ]
+
+
+def test_worker_processes_write_the_same_bytes(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(portions, "MAX_BYTES", 1)
+    args = ["--direct_running_mode=multi_processing", "--direct_num_workers=2"]
+    run(*SEVERAL, gate=ALLOWED, name="one")
+    run(*SEVERAL, gate=ALLOWED, name="two", beam_args=args)
+    assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
+
+
+def test_files_that_break_off_are_all_told_of_and_the_account_is_kept(
+    run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(portions, "MAX_BYTES", 1)
+    monkeypatch.setenv(EVENTS_VARIABLE, str(tmp_path / "events.jsonl"))
+    broken = SEVERAL[0] + '"never closed,a,b\n'
+    with pytest.raises(DataRefused) as refused:
+        run(broken, SEVERAL[1], broken, gate=ALLOWED)
+    assert [f.split(":")[0] for f in refused.value.findings] == [
+        f"{tmp_path}/data-{n}.csv, line 102" for n in (0, 2)
+    ]
+    events = (tmp_path / "events.jsonl").read_text().splitlines()
+    told = json.loads(events[-1])["account"]["files"]
+    assert [f["complete"] for f in told] == [False, True, False]
+    assert [(f["rows_read"], f["kept"]) for f in told] == [(100, 99)] * 3
+    assert len((tmp_path / "rejected.jsonl").read_text().splitlines()) == 3

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from components.example_gen import core
-from components.example_gen.account import Account, FileAccount
-from components.example_gen.reading import Row
+from components.example_gen.account import Account, FileAccount, RejectedRow
 from components.example_gen.settings import DataGateSettings
 from trainer_module.progress import DataRefused
 
@@ -25,99 +24,11 @@ def rows_of(count, start=0):
 def ingest(write, settings):
     """Ingests a CSV file as a classification task, in two splits by hash."""
 
-    def ingest(content, task="classification", name="data.csv", keep=None, **changes):
+    def ingest(content, task="classification", name="data.csv", into=None, **changes):
         path = write(content, name)
-        rejected = [] if keep is None else keep
-        return core.ingest(
-            settings(path, **changes), task, keep_rejected=rejected.extend
-        )
+        return core.ingest(settings(path, **changes), task, into)
 
     return ingest
-
-
-@pytest.fixture
-def map_row(settings):
-    """Maps cells to an example."""
-
-    def map_row(cells, task="classification", **changes):
-        return core.to_example(Row(2, cells), settings(**changes), task)
-
-    return map_row
-
-
-# One row
-
-
-def test_row_becomes_bytes_under_the_contract(map_row):
-    example = map_row(
-        {"text": " hi ", "label": " 01 ", "nr": "7", "channel": "web  chat"},
-        id="nr",
-        slices=("channel", "region"),
-    )
-    assert example.features() == {
-        "text": b"hi",
-        "target": b"01",
-        "example_id": b"7",
-        "channel": b"web chat",
-        "region": b"",
-    }
-
-
-@pytest.mark.parametrize(
-    "cells, reason",
-    [
-        ({"text": "", "label": "a"}, "empty text"),
-        ({"text": " \u3000\x07", "label": "a"}, "empty text"),
-        ({"text": None, "label": "a"}, "empty text"),
-        ({"text": ("", " "), "label": "a"}, "empty text"),
-        ({"label": "a"}, "empty text"),
-        ({"text": "hi", "label": "  "}, "empty target"),
-        ({"text": "hi", "label": None}, "empty target"),
-        ({"text": "hi", "label": "a\nb"}, "newline in the label"),
-        ({"text": "hi", "label": "a\r\nb"}, "newline in the label"),
-        ({"text": "hi", "label": ("a", "b")}, "more than one label"),
-    ],
-    ids=[
-        "empty", "blank", "null", "blank_list", "absent", "blank_label", "null_label",
-        "newline", "crlf", "two_labels",
-    ],
-)  # fmt: skip
-def test_row_of_no_use_is_rejected_with_its_reason(map_row, cells, reason):
-    with pytest.raises(core.RowRejected, match=reason):
-        map_row(cells)
-    assert reason in core.REASONS
-
-
-def test_summary_may_have_lines(map_row):
-    example = map_row({"text": "hi", "label": "a\nb"}, task="summarization")
-    assert example.target == "a\nb"
-
-
-def test_list_of_targets_is_kept_as_references(map_row):
-    cells = {"text": "hi", "label": ("one\x1estill one", " ", "two")}
-    example = map_row(cells, task="summarization")
-    assert example.target == "onestill one\x1etwo"
-
-
-def test_list_of_texts_is_joined_by_the_separator(map_row):
-    cells = {"text": (" one.", "two. "), "label": "a"}
-    assert map_row(cells).text == "one.\ntwo."
-    assert map_row(cells, list_separator=" ").text == "one. two."
-
-
-def test_id_without_a_column_depends_on_text_and_target_alone(map_row):
-    first = map_row({"text": "hi", "label": "a"}).example_id
-    assert map_row({"text": " hi", "label": "a "}).example_id == first
-    assert map_row({"text": "hi", "label": "b"}).example_id != first
-    assert map_row({"text": "hi", "label": "a", "nr": " "}, id="nr").example_id == first
-
-
-def test_names_that_come_again_are_numbered():
-    names = core.UniqueNames()
-    wanted = ["7", "7", "7#2", "8", "7", "7#2"]
-    given = [names.name(name) for name in wanted]
-    assert given == ["7", "7#2", "7#2#2", "8", "7#3", "7#2#3"]
-    assert len(set(given)) == len(given)
 
 
 # Splits
@@ -202,8 +113,7 @@ def test_text_length_in_one_of_two_files_is_refused(write, settings):
 def test_account_tells_of_every_row(ingest, tmp_path):
     good = rows_of(20)
     bad = "a,b,c\n ,a\nhi,\n" + '"bell\x07",a\n' + "x" * 100 + ",\n"
-    rejected = []
-    result = ingest("text,label\n" + good + bad, keep=rejected, gate=ANY_SHARE)
+    result = ingest("text,label\n" + good + bad, gate=ANY_SHARE)
     account = json.loads(json.dumps(result.account.as_json()))
     (file,) = account["files"]
     assert file["path"] == str(tmp_path / "data.csv")
@@ -224,14 +134,14 @@ def test_account_tells_of_every_row(ingest, tmp_path):
         (24, "empty target", "hi |"),
         (26, "empty target", "x" * 79 + "…"),
     ]
-    assert [row.line for row in rejected] == [22, 23, 24, 26]
+    assert [row.line for row in result.rejected_rows] == [22, 23, 24, 26]
 
 
 def test_account_that_does_not_add_up_is_a_bug():
     file = FileAccount("a.csv", "CSV", "", 0, rows_read=3, kept=2)
     with pytest.raises(RuntimeError, match="3 rows were read, and 2 are accounted for"):
         Account([file], {"train": 2}).check()
-    file.reject(core.RejectedRow("a.csv", 2, "empty text", ""))
+    file.reject(RejectedRow("a.csv", 2, "empty text", ""))
     with pytest.raises(RuntimeError, match="2 rows were kept, and the splits have 1"):
         Account([file], {"train": 1}).check()
     Account([file], {"train": 1, "eval": 1}).check()
@@ -240,10 +150,11 @@ def test_account_that_does_not_add_up_is_a_bug():
 def test_too_many_rejected_rows_are_refused_with_lines_and_the_way_out(
     ingest, tmp_path
 ):
-    rejected = []
+    read = core.Ingested()
     with pytest.raises(DataRefused) as error:
-        ingest("text,label\n" + rows_of(97) + " ,a\n,b\nhi,\n", keep=rejected)
-    assert [row.line for row in rejected] == [99, 100, 101]
+        ingest("text,label\n" + rows_of(97) + " ,a\n,b\nhi,\n", into=read)
+    assert [row.line for row in read.rejected_rows] == [99, 100, 101]
+    assert sum(read.account.splits.values()) == 97
     assert str(error.value).replace(str(tmp_path), "") == (
         "/data.csv: 3 of 100 rows (3.0%) cannot be used, and `data.gate."
         "max_rejected_share` allows 1.0%: 2 x empty text (lines 99, 100, like '| a'); "

@@ -1,0 +1,145 @@
+"""From a row as the file has it to an example of the feature contract. Pure."""
+
+import dataclasses
+import hashlib
+
+from components.example_gen import normalisation, reading
+from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from trainer_module import features
+from trainer_module.features import REFERENCE_SEPARATOR
+
+EMPTY_TEXT = "empty text"
+EMPTY_TARGET = "empty target"
+NEWLINE_IN_LABEL = "newline in the label"
+SEVERAL_LABELS = "more than one label"
+REASONS = (
+    reading.WRONG_NUMBER_OF_CELLS,
+    reading.NOT_TEXT,
+    EMPTY_TEXT,
+    EMPTY_TARGET,
+    NEWLINE_IN_LABEL,
+    SEVERAL_LABELS,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Example:
+    """One row under the feature contract."""
+
+    text: str
+    target: str
+    example_id: str
+    slices: dict[str, str]
+
+    def features(self) -> dict[str, bytes]:
+        values = {
+            features.TEXT: self.text,
+            features.TARGET: self.target,
+            features.EXAMPLE_ID: self.example_id,
+            **self.slices,
+        }
+        return {name: value.encode("utf-8") for name, value in values.items()}
+
+
+class RowRejected(Exception):
+    """The row cannot be used, for one of `REASONS`."""
+
+
+class Mapper:
+    """Maps the columns of a file's rows to the feature contract.
+
+    Args:
+      settings: which column is what.
+      task: "classification" or "summarization".
+      derive_length: make the slice `TEXT_LENGTH_SLICE` from the text.
+
+    Attributes:
+      removed: control and zero-width characters taken out of the last row.
+    """
+
+    def __init__(
+        self, settings: DataSettings, task: str, *, derive_length: bool = False
+    ):
+        self._settings, self._task = settings, task
+        self._derive_length = derive_length
+        self._names = UniqueNames()
+        self.removed = 0
+
+    def __call__(self, row: reading.Row) -> Example:
+        """The example of a row, under a name that no earlier row has.
+
+        Raises:
+          RowRejected: with one of `REASONS`.
+        """
+        if row.problem:
+            raise RowRejected(row.problem)
+        self.removed = 0
+        settings, cells = self._settings, row.cells
+        text = settings.list_separator.join(self._texts(cells.get(settings.text)))
+        if not text.strip():
+            raise RowRejected(EMPTY_TEXT)
+        target = self._target(cells.get(settings.target))
+        slices = {
+            name: " ".join(" ".join(self._texts(cells.get(name))).split())
+            for name in settings.slices
+        }
+        if self._derive_length:
+            band = normalisation.length_band(text, settings.length_bands_words)
+            slices[TEXT_LENGTH_SLICE] = band
+        named = self._texts(cells.get(settings.id)) if settings.id else []
+        name = self._names.name(" ".join(named) or _stable_id(text, target))
+        return Example(text, target, name, slices)
+
+    def split_key(self, example: Example, row: reading.Row) -> bytes:
+        """What decides the split: the text, or the value of `data.split_by`."""
+        if self._settings.split_by is None:
+            return normalisation.text_key(example.text)
+        value = self._texts(row.cells.get(self._settings.split_by))
+        # Without a value the row belongs to no group; its text is all there is.
+        return normalisation.text_key(" ".join(value) or example.text)
+
+    def _texts(self, cell: reading.Cell) -> list[str]:
+        """The texts of a cell that are not empty."""
+        found = []
+        for value in (cell,) if isinstance(cell, str) else cell or ():
+            text, removed = normalisation.clean(value)
+            self.removed += removed
+            if text:
+                found.append(text)
+        return found
+
+    def _target(self, cell: reading.Cell) -> str:
+        texts = self._texts(cell)
+        if not texts:
+            raise RowRejected(EMPTY_TARGET)
+        if self._task == "classification":
+            if len(texts) > 1:
+                raise RowRejected(SEVERAL_LABELS)
+            # The names of the labels are kept in a file with one on each line.
+            if "\n" in texts[0]:
+                raise RowRejected(NEWLINE_IN_LABEL)
+        return REFERENCE_SEPARATOR.join(texts)
+
+
+class UniqueNames:
+    """Gives each example of a file its own name: the second "7" is "7#2"."""
+
+    def __init__(self) -> None:
+        self._copies: dict[str, int] = {}
+
+    def name(self, wanted: str) -> str:
+        if wanted not in self._copies:
+            self._copies[wanted] = 1
+            return wanted
+        name, copy = wanted, self._copies[wanted]
+        while name in self._copies:  # A row may itself be called "7#2".
+            copy += 1
+            name = f"{wanted}#{copy}"
+        self._copies[wanted] = copy
+        self._copies[name] = 1
+        return name
+
+
+def _stable_id(text: str, target: str) -> str:
+    # \x1e is in no text, so no two pairs join to the same string.
+    return hashlib.sha256(f"{text}\x1e{target}".encode()).hexdigest()[:16]
