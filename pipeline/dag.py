@@ -10,7 +10,7 @@ from components.example_gen.component import ExampleGen
 from components.model_check.component import ModelCheck
 from components.pusher.component import Pusher
 from components.report.component import Report
-from pipeline import eval_config
+from pipeline import eval_config, statistics_options
 from pipeline.config import Config
 from pipeline.place import Fingerprints, Place
 from trainer_module.settings import TrainerSettings, TransformSettings
@@ -49,7 +49,9 @@ def create_pipeline(
         code=code["ExampleGen"],
     ).with_id("ExampleGen")
     examples = example_gen.outputs["examples"]
-    statistics = tfx.components.StatisticsGen(examples=examples)
+    statistics = tfx.components.StatisticsGen(
+        examples=examples, stats_options=statistics_options.build(config.task)
+    )
     schema_gen = _schema(place, statistics)
     schema = schema_gen.outputs["schema"]
     validator = tfx.components.ExampleValidator(

@@ -32,13 +32,15 @@ class Example:
     slices: dict[str, str]
 
     def features(self) -> dict[str, bytes]:
+        """Feature -> its one value, in UTF-8."""
         values = {
-            features.TEXT: self.text,
-            features.TARGET: self.target,
-            features.EXAMPLE_ID: self.example_id,
-            **self.slices,
+            features.TEXT: self.text.encode(),
+            features.TARGET: self.target.encode(),
+            features.EXAMPLE_ID: self.example_id.encode(),
         }
-        return {name: value.encode("utf-8") for name, value in values.items()}
+        for name, value in self.slices.items():
+            values[name] = value.encode()
+        return values
 
 
 class RowRejected(Exception):
@@ -75,38 +77,43 @@ class Mapper:
             raise RowRejected(row.problem)
         self.removed = 0
         settings, cells = self._settings, row.cells
-        text = settings.list_separator.join(self._texts(cells.get(settings.text)))
+        text = self._joined(cells.get(settings.text), settings.list_separator)
         if not text.strip():
             raise RowRejected(EMPTY_TEXT)
         target = self._target(cells.get(settings.target))
         slices = {
-            name: " ".join(" ".join(self._texts(cells.get(name))).split())
+            name: " ".join(self._joined(cells.get(name)).split())
             for name in settings.slices
         }
         if self._derive_length:
             band = normalisation.length_band(text, settings.length_bands_words)
             slices[TEXT_LENGTH_SLICE] = band
-        named = self._texts(cells.get(settings.id)) if settings.id else []
-        name = self._names.name(" ".join(named) or _stable_id(text, target))
+        named = self._joined(cells.get(settings.id)) if settings.id else ""
+        name = self._names.name(named or _stable_id(text, target))
         return Example(text, target, name, slices)
 
     def split_key(self, example: Example, row: reading.Row) -> bytes:
         """What decides the split: the text, or the value of `data.split_by`."""
         if self._settings.split_by is None:
             return normalisation.text_key(example.text)
-        value = self._texts(row.cells.get(self._settings.split_by))
+        value = self._joined(row.cells.get(self._settings.split_by))
         # Without a value the row belongs to no group; its text is all there is.
-        return normalisation.text_key(" ".join(value) or example.text)
+        return normalisation.text_key(value or example.text)
+
+    def _joined(self, cell: reading.Cell, separator: str = " ") -> str:
+        if isinstance(cell, str):  # Nearly always, so without a list.
+            return self._clean(cell)
+        return separator.join(self._texts(cell))
 
     def _texts(self, cell: reading.Cell) -> list[str]:
         """The texts of a cell that are not empty."""
-        found = []
-        for value in (cell,) if isinstance(cell, str) else cell or ():
-            text, removed = normalisation.clean(value)
-            self.removed += removed
-            if text:
-                found.append(text)
-        return found
+        values = (cell,) if isinstance(cell, str) else cell or ()
+        return [text for text in map(self._clean, values) if text]
+
+    def _clean(self, value: str) -> str:
+        text, removed = normalisation.clean(value)
+        self.removed += removed
+        return text
 
     def _target(self, cell: reading.Cell) -> str:
         texts = self._texts(cell)
