@@ -6,6 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Before the first TensorFlow import: the models of transformers 4 need Keras 2.
@@ -14,6 +15,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Tests answer the same with and without a GPU, and never reach for a network.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# How long an example takes depends on the machine, and equal runs give equal examples.
+hypothesis.settings.register_profile("texttune", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("texttune")
 
 # A job in the background of a shell ignores Ctrl-C, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,13 +1,12 @@
-"""A data file as lines of text, and the refusal of what only looks like one. Pure."""
+"""A data file as bytes, and the refusal of what only looks like one. Pure."""
 
 import contextlib
 import difflib
 import gzip
 import hashlib
 import io
-import itertools
 import os
-import re
+import shlex
 import zlib
 from collections.abc import Iterator
 
@@ -15,9 +14,6 @@ from trainer_module.progress import DataRefused
 
 _HEAD_BYTES = 4096
 _GZIP_MAGIC = b"\x1f\x8b"
-_PARQUET_MAGIC = b"PAR1"
-_CONFLICT_MARKER = "<<<<<<< "
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 # What often lies under a data file's name: (first bytes, what it is, the way out).
 _IMPOSTORS = (
@@ -41,6 +37,12 @@ _IMPOSTORS = (
     ),
     (b"<!doctype html", "an HTML page", "Download the file itself again."),
     (b"<html", "an HTML page", "Download the file itself again."),
+    (b"<?xml", "an XML page", "Download the file itself again, or export it as CSV."),
+    (b"%pdf-", "a PDF", "Export the data as CSV."),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it, or pack it with gzip."),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
+    (b"ARROW1", "an Arrow or Feather file", "Write the table as Parquet."),
+    (b"Obj\x01", "an Avro file", "Write the table as Parquet."),
 )
 
 
@@ -69,23 +71,13 @@ def check_is_data(path: str) -> bytes:
         raise refusal(path, "there is no such file", way_to_a_missing_file(path))
     if not os.path.isfile(path):  # Reading a pipe or a device may never end.
         raise refusal(path, "this is no regular file", "Copy its data into a file.")
-    with _open(path) as file:
+    with open_bytes(path) as file:
         head = file.read(_HEAD_BYTES)
     lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for magic, kind, way_out in _IMPOSTORS:
         if head.startswith(magic) or lowered.startswith(magic):
             raise refusal(path, f"this is {kind}", way_out)
-    if _looks_like_utf16(head):
-        raise refusal(
-            path,
-            "this looks like UTF-16, and UTF-8 is read",
-            f"Convert it: `iconv -f UTF-16 -t UTF-8 {path} > NEW`.",
-        )
     return head
-
-
-def is_parquet(head: bytes) -> bool:
-    return head.startswith(_PARQUET_MAGIC)
 
 
 def is_compressed(path: str) -> bool:
@@ -93,38 +85,11 @@ def is_compressed(path: str) -> bool:
         return file.read(2) == _GZIP_MAGIC
 
 
-def lines(path: str) -> Iterator[str]:
-    """Yields the physical lines with their ends, LF, CRLF or CR, without a BOM.
-
-    Raises:
-      DataRefused: at a line that is not UTF-8 or holds a NUL.
-    """
-    with _open(path) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-        try:
-            for number, line in enumerate(text, start=1):
-                if "\0" in line:
-                    raise refusal(
-                        path,
-                        "there is a NUL byte, so this is no text file or is damaged",
-                        "Export the file again, or remove it: "
-                        f"`tr -d '\\000' < {path} > NEW`.",
-                        line=number,
-                    )
-                yield line
-        except UnicodeDecodeError:
-            raise _not_utf8(path) from None
-
-
-def first_text_line(path: str) -> tuple[str, Iterator[str]]:
-    """Returns the first line that is not blank, and all lines of the file."""
-    seen: list[str] = []
-    all_lines = lines(path)
-    for line in all_lines:
-        seen.append(line)
-        if line.strip():
-            return line, itertools.chain(seen, all_lines)
-    raise nothing(path)
+def command_on(path: str, command: str) -> str:
+    """A shell command that reads the file, unpacked, and writes NEW."""
+    if is_compressed(path):
+        return f"gunzip -c < {shlex.quote(path)} | {command} > NEW"
+    return f"{command} < {shlex.quote(path)} > NEW"
 
 
 def nothing(path: str) -> DataRefused:
@@ -133,19 +98,9 @@ def nothing(path: str) -> DataRefused:
     )
 
 
-def refuse_conflict(path: str, line: str, number: int) -> None:
-    if line.startswith(_CONFLICT_MARKER):
-        raise refusal(
-            path,
-            f"there is the mark of a merge conflict ({line.strip()[:40]!r})",
-            "Resolve the conflict and commit the file.",
-            line=number,
-        )
-
-
 def read_bytes(path: str) -> bytes:
     """All of the file, unpacked if it is gzip'ed."""
-    with _open(path) as file:
+    with open_bytes(path) as file:
         return file.read()
 
 
@@ -160,7 +115,12 @@ def fingerprint(path: str) -> tuple[str, int]:
 
 
 @contextlib.contextmanager
-def _open(path: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+def open_bytes(path: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+    """The content of a file, unpacked if it is gzip'ed.
+
+    Raises:
+      DataRefused: also in the body, if the archive or the disk fails there.
+    """
     try:
         packed = is_compressed(path)
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
@@ -175,36 +135,6 @@ def _open(path: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
             f"the file cannot be read ({error.strerror})",
             "Correct its permissions, or copy it to a disk of this machine.",
         ) from None
-
-
-def _looks_like_utf16(head: bytes) -> bool:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return True
-    # Western text in UTF-16 has a NUL in every second place, and only there.
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    return max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) == 0
-
-
-def _not_utf8(path: str) -> DataRefused:
-    """Finds the line, which the decoder, reading blocks, does not know."""
-    number = 1
-    with _open(path) as file:
-        for raw in file:
-            try:
-                raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                # A file with CR only is one line to the reader of bytes.
-                number += len(_LINE_END.findall(raw[: error.start]))
-                found = f"this is not UTF-8 (byte 0x{raw[error.start]:02X})"
-                break
-            number += len(_LINE_END.findall(raw))
-    return refusal(
-        path,
-        found,
-        "Save it as UTF-8, or convert it from the encoding that it has: "
-        f"`iconv -f WINDOWS-1252 -t UTF-8 {path} > NEW`.",
-        line=number,
-    )
 
 
 def way_to_a_missing_file(path: str) -> str:

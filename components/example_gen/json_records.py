@@ -6,93 +6,93 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.example_gen import files
+from components.example_gen.text_files import TextFile
 from trainer_module.progress import DataRefused
 
 # A whole array has to be in memory, as text and as what is read of it.
-MAX_ARRAY_BYTES = 512 * 2**20
+MAX_ARRAY_CHARACTERS = 512 * 2**20
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def is_json(path: str) -> bool:
+def is_json(text: TextFile) -> bool:
     """By the name, or by how the content begins."""
-    name = path.lower().removesuffix(".gz")
+    name = text.path.lower().removesuffix(".gz")
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return True
-    first, _ = files.first_text_line(path)
-    return re.match(r'\s*(\{\s*"|\[\s*(\{|$))', first) is not None
+    return re.match(r'\s*(\{\s*"|\[\s*(\{|$))', text.first_line()) is not None
 
 
-def is_array(path: str) -> bool:
-    first, _ = files.first_text_line(path)
-    return first.lstrip().startswith("[")
+def is_array(text: TextFile) -> bool:
+    return text.first_line().lstrip().startswith("[")
 
 
-def read(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read(text: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields (line where it starts, record).
 
     Raises:
       DataRefused: at the line where it is no JSON, or no object.
     """
-    yield from _array(path) if is_array(path) else _lines(path)
+    yield from _array(text) if is_array(text) else _lines(text)
 
 
-def _lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(files.lines(path), start=1):
+def _lines(text: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.lines(), start=1):
         if not line.strip():
             continue
-        files.refuse_conflict(path, line, number)
+        text.refuse_conflict(line, number)
         line = line.rstrip()
-        value, end = _decode(path, line, _skip(line, 0), number, _ONE_A_LINE)
+        value, end = _decode(text, line, _skip(line, 0), number, _ONE_A_LINE)
         if end < len(line):
             found = f"this is not valid JSON (Extra data at column {end + 1})"
-            raise files.refusal(path, found, _ONE_A_LINE, line=number)
-        yield number, _an_object(path, value, number, _ONE_A_LINE)
+            raise files.refusal(text.path, found, _ONE_A_LINE, line=number)
+        yield number, _an_object(text, value, number, _ONE_A_LINE)
 
 
-def _array(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    text = "".join(_bounded_lines(path))
-    at = _skip(text, _skip(text, 0) + 1)
-    counter = _LineCounter(text)
+def _array(text: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    content = text.whole(MAX_ARRAY_CHARACTERS)
+    if content is None:
+        raise files.refusal(
+            text.path,
+            f"this is a JSON array of more than {MAX_ARRAY_CHARACTERS >> 20} million "
+            "characters, which has to be in memory as a whole",
+            f"Write it as JSON Lines: `{files.command_on(text.path, 'jq -c .[]')}`.",
+        )
+    at = _skip(content, _skip(content, 0) + 1)
+    counter = _LineCounter(content)
     first = True
-    while not text.startswith("]", at):
+    while not content.startswith("]", at):
         if not first:
-            if not text.startswith(",", at):
-                raise _not_an_array(path, text, at, counter)
-            at = _skip(text, at + 1)
+            if not content.startswith(",", at):
+                raise _not_an_array(text, content, at, counter)
+            at = _skip(content, at + 1)
         first = False
         number = counter.line_of(at)
-        value, end = _decode(path, text, at, number, _ARRAY)
-        yield number, _an_object(path, value, number, _ARRAY)
-        at = _skip(text, end)
-    if _skip(text, at + 1) < len(text):
-        raise _not_an_array(path, text, _skip(text, at + 1), counter)
-
-
-def _bounded_lines(path: str) -> Iterator[str]:
-    size = 0
-    for line in files.lines(path):
-        size += len(line)
-        if size > MAX_ARRAY_BYTES:
-            raise files.refusal(
-                path,
-                f"this is a JSON array of more than {MAX_ARRAY_BYTES >> 20} MB, which "
-                "has to be in memory as a whole",
-                "Write it as JSON Lines: `jq -c '.[]' FILE > NEW.jsonl`.",
-            )
-        yield line
+        value, end = _decode(text, content, at, number, _ARRAY)
+        yield number, _an_object(text, value, number, _ARRAY)
+        at = _skip(content, end)
+    after = _skip(content, at + 1)
+    if after < len(content):
+        raise _not_an_array(text, content, after, counter)
 
 
 def _not_an_array(
-    path: str, text: str, at: int, counter: "_LineCounter"
+    text: TextFile, content: str, at: int, counter: "_LineCounter"
 ) -> DataRefused:
-    found = text[at : at + 20]
+    number = counter.line_of(at)
+    text.refuse_conflict(_line_at(content, at), number)
+    found = content[at : at + 20]
     what = f"{found!r} is not what follows an object" if found else "its end is missing"
     return files.refusal(
-        path,
-        f"this is not a valid JSON array: {what}",
-        _ARRAY,
-        line=counter.line_of(at),
+        text.path, f"this is not a valid JSON array: {what}", _ARRAY, line=number
+    )
+
+
+def _line_at(content: str, at: int) -> str:
+    """The line around a position, or the beginning of it."""
+    start = max(content.rfind("\n", 0, at), content.rfind("\r", 0, at)) + 1
+    return (
+        content[start : start + 80].splitlines()[0] if content[start : at + 1] else ""
     )
 
 
@@ -119,27 +119,28 @@ _ARRAY = "An array is `[{...}, {...}]`, one object for each row."
 
 
 def _decode(
-    path: str, text: str, at: int, number: int, way_out: str
+    text: TextFile, content: str, at: int, number: int, way_out: str
 ) -> tuple[Any, int]:
     """(value, where it ends)."""
     try:
-        return _JSON.raw_decode(text, at)
+        return _JSON.raw_decode(content, at)
     except json.JSONDecodeError as error:
-        column = error.pos - max(text.rfind("\n", 0, error.pos), -1)
+        number += len(_LINE_END.findall(content, at, error.pos))
+        text.refuse_conflict(_line_at(content, error.pos), number)
+        column = error.pos - content.rfind("\n", 0, error.pos)
         found = f"this is not valid JSON ({error.msg} at column {column})"
-        number += len(_LINE_END.findall(text, at, error.pos))
     except RecursionError:
         found = "this JSON is nested too deeply"
     except _DoubledKey as error:
         found, way_out = f"the key {str(error)!r} is there twice", "Remove one."
-    raise files.refusal(path, found, way_out, line=number)
+    raise files.refusal(text.path, found, way_out, line=number)
 
 
-def _an_object(path: str, value: Any, number: int, way_out: str) -> dict[str, Any]:
+def _an_object(text: TextFile, value: Any, number: int, way_out: str) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     found = f"this is not a JSON object ({json.dumps(value)[:40]!r})"
-    raise files.refusal(path, found, way_out, line=number)
+    raise files.refusal(text.path, found, way_out, line=number)
 
 
 class _DoubledKey(Exception):

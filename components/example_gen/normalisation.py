@@ -6,29 +6,77 @@ import unicodedata
 from collections.abc import Sequence
 
 # \x1e, which parts the references of a target, is one of these: see scoring.
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
-_LINE_BREAK = re.compile(r"\r\n|[\r\x0b\x0c\x85]")
+_CONTROL = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"
+# Soft hyphen, zero-width space, word joiner, byte-order mark, marks of direction.
+_UNSEEN = r"\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+_JOINERS = r"\u200c\u200d"
+_BREAKS = r"\r\x0b\x0c\x85"
+
+_REMOVED = re.compile(f"[{_CONTROL}{_UNSEEN}]")
+_LINE_BREAK = re.compile(rf"\r\n|[{_BREAKS}]")
+_NOTABLE = re.compile(f"[{_CONTROL}{_UNSEEN}{_JOINERS}{_BREAKS}]")
+_ZERO_WIDTH = re.compile(f"[{_UNSEEN}{_JOINERS}]+")
+# Joiners shape Persian, the scripts of India and emoji; beside Latin letters and spaces
+# and at an end they do nothing. A run of them is kept or removed as a whole.
+_RUN_OF_JOINERS = re.compile(f"[{_JOINERS}]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}][^\s{_UNSPACED}]*")
 
 
 def clean(text: str) -> tuple[str, int]:
-    """NFC, one kind of line break, no control characters but \\n and \\t, stripped.
+    """NFC, one kind of line break, nothing that is not seen, stripped.
 
-    Surrogates without their partner, which JSON can hold and UTF-8 cannot, count as
-    control characters.
+    Removed are control characters but \\n and \\t, surrogates without their partner,
+    which JSON can hold and UTF-8 cannot, and characters of no width; joiners (U+200C,
+    U+200D) only where they have no effect: unless both neighbours are beyond U+02FF.
 
     Returns:
-      (text, control characters removed).
+      (text, characters removed).
     """
-    text, removed = _CONTROL.subn("", _LINE_BREAK.sub("\n", text))
-    return unicodedata.normalize("NFC", text).strip(), removed
+    removed = 0
+    if _NOTABLE.search(text):
+        text, removed = _REMOVED.subn("", _LINE_BREAK.sub("\n", text))
+    if text.isascii():
+        return text.strip(), removed
+    text = unicodedata.normalize("NFC", text).strip()
+    if "\u200c" in text or "\u200d" in text:
+        text, idle = _without_idle_joiners(text)
+        removed += idle
+    return text, removed
+
+
+def _without_idle_joiners(text: str) -> tuple[str, int]:
+    removed = 0
+    while True:
+        shorter = _RUN_OF_JOINERS.sub(_kept_if_it_joins, text)
+        if len(shorter) == len(text):
+            return text, removed
+        removed += len(text) - len(shorter)
+        # What they kept apart combines, and may then be beside another one.
+        text = unicodedata.normalize("NFC", shorter).strip()
+
+
+def _kept_if_it_joins(run: re.Match[str]) -> str:
+    start, end = run.span()
+    before, after = run.string[max(start - 1, 0) : start], run.string[end : end + 1]
+    return run.group() if _is_joined(before) and _is_joined(after) else ""
+
+
+def _is_joined(neighbour: str) -> bool:
+    return neighbour > "\u02ff" and not neighbour.isspace()
 
 
 def text_key(text: str) -> bytes:
-    """16 bytes, equal for texts that differ in case, width or white space only."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = " ".join(unicodedata.normalize("NFKC", folded).split())
+    """16 bytes, equal for texts that differ in case, width or white space only.
+
+    Characters of no width make no difference either.
+    """
+    folded = text.casefold()
+    if not text.isascii():
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = unicodedata.normalize("NFKC", folded)
+        folded = _ZERO_WIDTH.sub("", folded)
+    folded = " ".join(folded.split())
     return hashlib.sha256(folded.encode("utf-8")).digest()[:16]
 
 

@@ -9,13 +9,13 @@ from trainer_module.progress import DataRefused
 _RECORDS_A_BATCH = 1024
 
 
-def is_parquet(path: str) -> bool:
-    """By the content.
+def is_parquet(path: str, head: bytes) -> bool:
+    """By the content, of which `head` is the beginning.
 
     Raises:
       DataRefused: if the name says Parquet, and the content is none.
     """
-    there = files.is_parquet(files.check_is_data(path))
+    there = head.startswith(b"PAR1")
     if not there and path.lower().removesuffix(".gz").endswith(".parquet"):
         found = "the name says Parquet, and the content is none"
         raise files.refusal(path, found, "Name the file after what it is.")

@@ -8,10 +8,19 @@ import collections
 import dataclasses
 import difflib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from components.example_gen import csv_records, files, json_records, parquet_records
+from components.example_gen import (
+    csv_records,
+    encodings,
+    files,
+    json_records,
+    parquet_records,
+    text_files,
+    tfrecord_records,
+)
+from components.example_gen.text_files import TextFile
 from trainer_module.progress import DataRefused
 
 if TYPE_CHECKING:  # pydantic alone takes a third of a second.
@@ -20,22 +29,23 @@ if TYPE_CHECKING:  # pydantic alone takes a third of a second.
 WRONG_NUMBER_OF_CELLS = "wrong number of cells"
 NOT_TEXT = "neither text nor a list of texts"
 
-CSV, TSV, PARQUET = "CSV", "TSV", "Parquet"
+CSV, TSV = "CSV", "TSV"
 JSON_LINES, JSON_ARRAY = "JSON Lines", "JSON array"
-LINED = (CSV, TSV, JSON_LINES, JSON_ARRAY)  # Their rows are told of by line.
+PARQUET, TFRECORD = "Parquet", "TFRecord"
+RECORDED = (PARQUET, TFRECORD)  # Their rows are told of by record, not by line.
 _RECORDS_OF_THE_HEADER = 100  # A JSON writer may leave out keys that have no value.
 
 Cell = str | tuple[str, ...] | None
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row as the file has it.
 
     Attributes:
-      number: 1-based line where the row starts; for Parquet, the 1-based record.
-      cells: column -> a string, a tuple of strings, or None if there is no value.
-        Empty if there is a `problem`.
+      number: 1-based line where the row starts; for Parquet and TFRecord, the 1-based
+        record.
+      cells: column -> a string, a tuple of strings, or None if there is no value; the
+        columns that the settings name. Empty if there is a `problem`.
       problem: why the row has no cells.
       raw: what the row looks like, if there is a `problem`.
     """
@@ -48,40 +58,34 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """What a file is: one of the formats above, and its columns in the file's order."""
+    """What a file is.
+
+    Attributes:
+      format: one of the formats above.
+      columns: in the file's order.
+      encoding: of a file of text, by Python's name; "utf-8" for the others.
+    """
 
     format: str
     columns: tuple[str, ...]
+    encoding: str = encodings.UTF_8
+
+    @property
+    def unit(self) -> str:
+        """What `Row.number` counts: "line" or "record"."""
+        return "record" if self.format in RECORDED else "line"
 
 
 def check_columns(path: str, settings: "DataSettings") -> Source:
     """Refuses a file that cannot be read or lacks a column; reads its head only.
 
+    A file of text is read to its end if `data.encoding` is not UTF-8, for one that is
+    UTF-8 throughout is read as that.
+
     Raises:
       DataRefused: naming file, line, what was found and the way out.
     """
-    if parquet_records.is_parquet(path):
-        file = parquet_records.open_file(path)
-        if file.metadata.num_rows == 0:
-            raise _no_rows(path)
-        source = Source(PARQUET, tuple(file.schema_arrow.names))
-    elif json_records.is_json(path):
-        head = list(itertools.islice(json_records.read(path), _RECORDS_OF_THE_HEADER))
-        if not head:
-            raise _no_rows(path)
-        names = dict.fromkeys(key for _, record in head for key in record)
-        kind = JSON_ARRAY if json_records.is_array(path) else JSON_LINES
-        source = Source(kind, tuple(names))
-    else:
-        records = _csv_records(path, settings)
-        _, header = next(records)
-        if next(records, None) is None:
-            raise _no_rows(path)
-        kind = TSV if header.delimiter == "\t" else CSV
-        source = Source(kind, tuple(header.cells))
-    _refuse_doubled_columns(path, source)
-    _refuse_missing_columns(path, source, settings)
-    return source
+    return _opened(path, settings)[0]
 
 
 def read_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
@@ -90,17 +94,59 @@ def read_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
     Raises:
       DataRefused: as `check_columns`, and at the line where the file breaks its format.
     """
-    source = check_columns(path, settings)
-    if source.format in (CSV, TSV):
-        yield from _csv_rows(path, settings)
-        return
+    source, text = _opened(path, settings)
     wanted = {*wanted_columns(settings), *settings.slices}
-    if source.format == PARQUET:
-        records = parquet_records.read(path, wanted)
+    if text is not None and source.format in (CSV, TSV):
+        return _csv_rows(text, settings, wanted)
+    if text is not None:
+        return _rows(json_records.read(text), wanted)
+    records = tfrecord_records if source.format == TFRECORD else parquet_records
+    return _rows(records.read(path, wanted), wanted)
+
+
+def _opened(path: str, settings: "DataSettings") -> tuple[Source, TextFile | None]:
+    """What the file is, and its text if it is of text."""
+    text = None
+    head = files.check_is_data(path)
+    if parquet_records.is_parquet(path, head):
+        source = _parquet(path)
+    elif tfrecord_records.is_tfrecord(path, head):
+        source = Source(TFRECORD, _keys(path, tfrecord_records.read(path)))
     else:
-        records = json_records.read(path)
-    for number, record in records:
-        yield _row(number, {k: v for k, v in record.items() if k in wanted})
+        text = text_files.opened(path, head, settings.encoding)
+        is_json = json_records.is_json(text)
+        source = _json(text) if is_json else _csv(text, settings)
+    _refuse_doubled_columns(path, source)
+    _refuse_missing_columns(path, source, settings)
+    return source, text
+
+
+def _parquet(path: str) -> Source:
+    file = parquet_records.open_file(path)
+    if file.metadata.num_rows == 0:
+        raise _no_rows(path)
+    return Source(PARQUET, tuple(file.schema_arrow.names))
+
+
+def _json(text: TextFile) -> Source:
+    kind = JSON_ARRAY if json_records.is_array(text) else JSON_LINES
+    return Source(kind, _keys(text.path, json_records.read(text)), text.encoding)
+
+
+def _csv(text: TextFile, settings: "DataSettings") -> Source:
+    table = _table(text, settings)
+    if next(table.records(), None) is None:
+        raise _no_rows(text.path)
+    kind = TSV if table.delimiter == "\t" else CSV
+    return Source(kind, tuple(table.header), text.encoding)
+
+
+def _keys(path: str, records: Iterator[tuple[int, Mapping[str, Any]]]) -> tuple:
+    """All names that the first records have."""
+    head = list(itertools.islice(records, _RECORDS_OF_THE_HEADER))
+    if not head:
+        raise _no_rows(path)
+    return tuple(dict.fromkeys(key for _, record in head for key in record))
 
 
 # Columns
@@ -172,29 +218,36 @@ def _no_rows(path: str) -> DataRefused:
     )
 
 
-# CSV
+# Rows
 
 
-def _csv_rows(path: str, settings: "DataSettings") -> Iterator[Row]:
-    records = _csv_records(path, settings)
-    _, header = next(records)
-    names = header.cells
-    for number, record in records:
-        if len(record.cells) == len(names):
-            yield Row(number, dict(zip(names, record.cells, strict=True)))
-        else:
-            yield Row(number, {}, WRONG_NUMBER_OF_CELLS, record.first_line.strip())
-
-
-def _csv_records(
-    path: str, settings: "DataSettings"
-) -> Iterator[tuple[int, csv_records.Record]]:
-    return csv_records.read(
-        path, delimiter=settings.delimiter, wanted=wanted_columns(settings)
+def _table(text: TextFile, settings: "DataSettings") -> csv_records.Table:
+    return csv_records.Table(
+        text, delimiter=settings.delimiter, wanted=wanted_columns(settings)
     )
 
 
-# Values of JSON and Parquet
+def _csv_rows(
+    text: TextFile, settings: "DataSettings", wanted: Collection[str]
+) -> Iterator[Row]:
+    table = _table(text, settings)
+    width = len(table.header)
+    places = [(name, i) for i, name in enumerate(table.header) if name in wanted]
+    for number, cells, line in table.records():
+        if len(cells) == width:
+            yield Row(number, {name: cells[i] for name, i in places})
+        else:
+            yield Row(number, {}, WRONG_NUMBER_OF_CELLS, line.strip())
+
+
+def _rows(
+    records: Iterator[tuple[int, Mapping[str, Any]]], wanted: Collection[str]
+) -> Iterator[Row]:
+    for number, record in records:
+        yield _row(number, {k: v for k, v in record.items() if k in wanted})
+
+
+# Values of JSON, Parquet and TFRecord
 
 
 def _row(number: int, record: Mapping[str, Any]) -> Row:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from components.example_gen import encodings
 from trainer_module import features
 from trainer_module.settings import Section
 
@@ -93,6 +94,11 @@ class DataSettings(Section):
         if doubled:
             raise ValueError(f"slice columns are listed twice: {doubled}")
         return slices
+
+    @field_validator("encoding")
+    @classmethod
+    def _encoding_is_there(cls, encoding: str) -> str:
+        return encodings.codec_name(encoding)
 
     @field_validator("length_bands_words")
     @classmethod

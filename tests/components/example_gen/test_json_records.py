@@ -93,5 +93,5 @@ def test_json_array_is_refused_with_line_and_cause(refusal, content, line, found
 
 
 def test_json_array_that_memory_does_not_hold_is_refused(refusal, monkeypatch):
-    monkeypatch.setattr(json_records, "MAX_ARRAY_BYTES", 20)
+    monkeypatch.setattr(json_records, "MAX_ARRAY_CHARACTERS", 20)
     assert "JSON Lines: `jq -c" in refusal('[{"text": "a", "label": "b"}]', "data.json")
