@@ -9,6 +9,7 @@ from components.example_gen import files
 from components.example_gen.text_files import TextFile
 from trainer_module.progress import DataRefused
 
+_MAX_HEADER_LINES = 20  # A quoted name may have some.
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -32,7 +33,7 @@ class Table:
           DataRefused: as `records`.
         """
         csv.field_size_limit(sys.maxsize)  # The default refuses one of 131,073.
-        first = text.first_line()
+        first = text.first_lines(_MAX_HEADER_LINES)
         if delimiter == "auto":
             delimiter = _detect_delimiter(first, frozenset(wanted))
         self._text, self.delimiter = text, delimiter
@@ -116,19 +117,18 @@ class Table:
         )
 
 
-def _detect_delimiter(header: str, wanted: frozenset[str]) -> str:
+def _detect_delimiter(header: list[str], wanted: frozenset[str]) -> str:
     """The one that gives most of the wanted columns, or else the most columns."""
-    names = {d: _header_names(header, d) for d in _DELIMITERS}
+    names = {d: {n.strip() for n in _header_cells(header, d)} for d in _DELIMITERS}
     # `max` keeps the first of equals, so a comma wins a draw.
-    return max(_DELIMITERS, key=lambda d: (len(wanted & set(names[d])), len(names[d])))
+    return max(_DELIMITERS, key=lambda d: (len(wanted & names[d]), len(names[d])))
 
 
-def _header_names(header: str, delimiter: str) -> list[str]:
-    reader = csv.reader([header], delimiter=delimiter, skipinitialspace=True)
-    return [name.strip() for name in next(reader)]
-
-
-def _is_padded(header: str, delimiter: str) -> bool:
+def _is_padded(header: list[str], delimiter: str) -> bool:
     """Whether names are like in `text, label`: the rows' quoted cells may be so too."""
-    names = next(csv.reader([header], delimiter=delimiter))
-    return any(name.startswith(" ") for name in names[1:])
+    cells = _header_cells(header, delimiter, skip=False)
+    return any(cell.startswith(" ") for cell in cells[1:])
+
+
+def _header_cells(lines: list[str], delimiter: str, *, skip: bool = True) -> list[str]:
+    return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=skip))

@@ -6,10 +6,9 @@ import io
 from collections.abc import Iterator
 
 from components.example_gen import encodings, files
-from trainer_module.progress import DataRefused
 
 _BLOCK_CHARACTERS = 1 << 16
-_MAX_FIRST_LINE_CHARACTERS = 1 << 20  # What is looked at to tell formats apart.
+_MAX_LINE_CHARACTERS = 1 << 20  # What is looked at to tell formats apart.
 _BYTE_ORDER_MARK = "\ufeff"
 _REMOVE_NUL = "tr -d '\\000'"
 _CONFLICT_BEGIN = "<<<<<<< "
@@ -37,8 +36,7 @@ class TextFile:
             while block := text.readlines(_BLOCK_CHARACTERS):
                 if number == 1:
                     block[0] = block[0].lstrip(_BYTE_ORDER_MARK)
-                if "\0" in "".join(block):
-                    raise self._nul(block, number)
+                self._refuse_nul("".join(block), number)
                 yield block
                 number += len(block)
 
@@ -56,18 +54,27 @@ class TextFile:
                 if size > max_characters:
                     return None
         content = "".join(parts).lstrip(_BYTE_ORDER_MARK)
-        if "\0" in content:
-            raise self._nul([content[: content.index("\0")]], 1)
+        self._refuse_nul(content, 1)
         return content
 
     def first_line(self) -> str:
         """The first line that is not blank; the beginning of it, if it is very long."""
+        return self.first_lines(1)[0]
+
+    def first_lines(self, count: int) -> list[str]:
+        """That line, and as many after it as there are, `count` in all."""
+        found: list[str] = []
+        number = 1
         with self._opened() as text:
-            while line := text.readline(_MAX_FIRST_LINE_CHARACTERS):
+            while len(found) < count and (line := text.readline(_MAX_LINE_CHARACTERS)):
                 line = line.lstrip(_BYTE_ORDER_MARK)
-                if line.strip():
-                    return line
-        raise files.nothing(self.path)
+                self._refuse_nul(line, number)
+                number += 1
+                if found or line.strip():
+                    found.append(line)
+        if not found:
+            raise files.nothing(self.path)
+        return found
 
     def refuse_conflict(self, line: str, number: int, *, anywhere: bool = True) -> None:
         """Refuses the marks of a merge conflict, which stand alone on their lines.
@@ -96,15 +103,17 @@ class TextFile:
         except UnicodeError:
             raise encodings.undecodable(self.path, self.encoding) from None
 
-    def _nul(self, block: list[str], number: int) -> DataRefused:
-        before = "".join(block).partition("\0")[0]
-        ends = before.count("\n") + before.count("\r") - before.count("\r\n")
-        return files.refusal(
+    def _refuse_nul(self, text: str, number: int) -> None:
+        at = text.find("\0")
+        if at < 0:
+            return
+        ends = text.count("\n", 0, at) + text.count("\r", 0, at)
+        raise files.refusal(
             self.path,
             "there is a NUL byte, so this is no text file or is damaged",
             "Export the file again, or remove it: "
             f"`{files.command_on(self.path, _REMOVE_NUL)}`.",
-            line=number + ends,
+            line=number + ends - text.count("\r\n", 0, at),
         )
 
 

@@ -112,6 +112,7 @@ def test_delimiter_is_the_one_that_gives_the_wanted_columns(pairs):
         ("text,label\nhi,a\n".encode("utf-16"), None, "this looks like UTF-16"),
         ("text,label\nhi,a\n".encode("utf-16-be"), None, "this looks like UTF-16"),
         (b"text,label\nhi,a\nn\0l,b\n", 3, "there is a NUL byte, so"),
+        (b"te\0t,label\nhi,a\n", 1, "there is a NUL byte, so"),
         (b'text,label\nhi,a\n"5 screen,b\nyo,c\n', 3, 'a quote (") opens'),
         (b'text,label\n"5" screen",b\n', 2, 'text follows the closing quote'),
         (b'text,label\n"say \\"hi\\" now",b\n', 2, "text follows the closing"),
@@ -125,7 +126,7 @@ def test_delimiter_is_the_one_that_gives_the_wanted_columns(pairs):
     ids=[
         "zero_bytes", "bom_only", "white_space", "header_only", "header_only_cr",
         "doubled_column", "doubled_column_padded", "latin1", "latin1_cr_only", "utf16",
-        "utf16_no_bom", "nul", "quote_never_closes", "inch_in_quotes",
+        "utf16_no_bom", "nul", "nul_in_header", "quote_never_closes", "inch_in_quotes",
         "backslash_quotes", "quote_closes_in_next_row", "zip", "lfs", "html",
         "conflict", "conflict_at_top",
     ],

@@ -3,45 +3,14 @@
 import gzip
 import struct
 
-import google_crc32c
 import pytest
 
 from components.example_gen import reading, tfrecord_records
+from tests.components.example_gen.formats import example, field, framed, masked
 from trainer_module.progress import DataRefused
 
-# tf.train.Example in the text of its wire format: see example.proto.
+# Numbers of the fields of tf.train.Feature.
 BYTES, FLOATS, INTEGERS = 1, 2, 3
-
-
-def masked(data):
-    crc = google_crc32c.value(data)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-
-def framed(*records):
-    """TFRecord content."""
-    lengths = [struct.pack("<Q", len(record)) for record in records]
-    return b"".join(
-        n + masked(n) + record + masked(record)
-        for n, record in zip(lengths, records, strict=True)
-    )
-
-
-def field(number, data):
-    """A length-delimited field."""
-    size, head = len(data), bytes([number << 3 | 2])
-    while size > 127:
-        head, size = head + bytes([size & 127 | 128]), size >> 7
-    return head + bytes([size]) + data
-
-
-def example(*features):
-    """A tf.train.Example of (name, kind, the values' wire format)."""
-    entries = (
-        field(1, name.encode()) + field(2, field(kind, values))
-        for name, kind, values in features
-    )
-    return field(1, b"".join(field(1, entry) for entry in entries))
 
 
 def text_of(value):
