@@ -45,8 +45,8 @@ _IN_USE = (
 _BLOCK_BYTES = 1 << 20
 _SAMPLE_BYTES = 1 << 14
 _ENOUGH_BYTES = 20  # Beyond ASCII; fewer fit several encodings.
-# By how much the best guess must beat each other one. With these, of 900 samples in 30
-# languages and 14 encodings 260 were clear, and 2 of those were wrong.
+# By how much the best guess must beat each other one. Of 900 samples in 32 languages
+# and 19 encodings, 266 are clear by this, and 2 of those are wrong.
 _LESS_MESS, _MORE_LANGUAGE = 0.1, 0.15
 _GUESSES_SHOWN = 3
 _LINE_END = re.compile(rb"[\r\n]+")

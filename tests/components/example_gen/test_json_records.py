@@ -41,11 +41,15 @@ def test_json_key_that_the_first_record_omits_is_a_column(write, settings):
         ("\n\n", None, "the file is empty or holds only white space."),
         ('{"texts": "a", "label": "b"}', None, "`data.text` names the column 'text'"),
         ("<<<<<<< HEAD\n", 1, "there is the mark of a merge conflict"),
+        ('{"text": "a"}\n<<<<<<< HEAD\n{}\n', 2, "there is the mark of a merge"),
+        ('{"text": "a"}\n=======\n{}\n', 2, "there is the mark of a merge"),
+        ('{"text": "a\0"}\n', 1, "there is a NUL byte"),
         ('{"text": ' + "[" * 100_000, 1, "this JSON is nested too deeply"),
     ],
     ids=[
         "bad_number", "no_object", "two_on_a_line", "pretty_printed", "doubled_key",
-        "empty", "no_column", "conflict", "deep",
+        "empty", "no_column", "conflict", "conflict_middle", "conflict_end", "nul",
+        "deep",
     ],
 )  # fmt: skip
 def test_json_lines_are_refused_with_line_and_cause(refusal, content, line, found):
@@ -79,12 +83,19 @@ def test_rows_of_a_json_array_have_the_line_where_they_start(write, settings):
         ('[{"text": "a"}]\n[]', 2, "this is not a valid JSON array: '[]'"),
         ('[{"text": "a"},\n "b"]', 2, "this is not a JSON object ('\"b\"')"),
         ('[{"text": "a", "text": "b"}]', 1, "the key 'text' is there twice"),
+        ('[{"text": "a"},\n<<<<<<< HEAD\n{}]', 2, "there is the mark of a merge"),
+        ('[{"text": "a"}\n<<<<<<< HEAD\n,{}]', 2, "there is the mark of a merge"),
+        ('[{"text": "a"}]\n>>>>>>> topic\n', 2, "there is the mark of a merge"),
+        ('[{\n"text": "a"\n<<<<<<< HEAD\n}]', 3, "there is the mark of a merge"),
+        ('[{\r"text": "a",\r=======\r}]', 3, "there is the mark of a merge"),
+        ('[{"text": "a"},\n{"text": "b\0"}]', 2, "there is a NUL byte"),
         ("[" * 100_000, 1, "this JSON is nested too deeply"),
         ("[]", None, "there is a header and no row"),
     ],
     ids=[
         "bad_number", "no_comma", "cut", "no_end", "two_arrays", "no_object",
-        "doubled_key", "deep", "empty",
+        "doubled_key", "conflict", "conflict_after_object", "conflict_at_end",
+        "conflict_in_object", "conflict_cr_only", "nul", "deep", "empty",
     ],
 )  # fmt: skip
 def test_json_array_is_refused_with_line_and_cause(refusal, content, line, found):

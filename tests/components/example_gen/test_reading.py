@@ -1,12 +1,17 @@
 """components.example_gen.reading: dirty files give the right rows, or a refusal."""
 
+import csv
+import io
 import os
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.example_gen import reading
+from components.example_gen.settings import DataSettings
 from trainer_module.progress import DataRefused
 
 
@@ -119,7 +124,10 @@ def test_delimiter_is_the_one_that_gives_the_wanted_columns(pairs):
         (b'text,label\nx,"5\ny,6" z\n', 3, "text follows the closing quote"),
         (b"PK\x03\x04rest", None, "this is a zip archive (an Excel workbook is one"),
         (b"version https://git-lfs.github.com/spec/v1\n", None, "this is a Git LFS"),
-        (b"\n<!DOCTYPE html>\n<p>Sign in</p>", None, "this is an HTML page. Download"),
+        (b'""\n', None, "the file is empty or holds only white space."),
+        (b"text,label\nhi,a\n=======\nyo,b\n", 3, "there is the mark of a merge"),
+        (b"text,label\nhi,a\n>>>>>>> branch\n", 3, "there is the mark of a merge"),
+        (b'text,label\n"hi\n<<<<<<< HEAD\n",a\n=======\n', 5, "there is the mark"),
         (b"text,label\n<<<<<<< HEAD\nhi,a\n=======\n", 2, "there is the mark"),
         (b"<<<<<<< HEAD\ntext,label\n", 1, "there is the mark of a merge"),
     ],
@@ -127,13 +135,76 @@ def test_delimiter_is_the_one_that_gives_the_wanted_columns(pairs):
         "zero_bytes", "bom_only", "white_space", "header_only", "header_only_cr",
         "doubled_column", "doubled_column_padded", "latin1", "latin1_cr_only", "utf16",
         "utf16_no_bom", "nul", "nul_in_header", "quote_never_closes", "inch_in_quotes",
-        "backslash_quotes", "quote_closes_in_next_row", "zip", "lfs", "html",
-        "conflict", "conflict_at_top",
+        "backslash_quotes", "quote_closes_in_next_row", "zip", "lfs", "quoted_nothing",
+        "conflict_middle", "conflict_end", "conflict_in_cell", "conflict",
+        "conflict_at_top",
     ],
 )  # fmt: skip
 def test_csv_file_is_refused_with_line_and_cause(refusal, content, line, found):
     where = f"data.csv, line {line}" if line else "data.csv"
     assert refusal(content).startswith(f"{where}: {found}")
+
+
+@pytest.mark.parametrize(
+    "content, kind",
+    [
+        ("<!DOCTYPE html>\n<p>Sign in</p>", "an HTML page"),
+        ("\n \t<!doctype HTML>", "an HTML page"),
+        ("\ufeff<HTML><body>", "an HTML page"),
+        ("\ufeff\r\n<?xml version='1.0'?>\n<Error>denied</Error>", "an XML page"),
+        ("%PDF-1.7\n", "a PDF"),
+        ("PK\x03\x04", "a zip archive"),
+        ("SQLite format 3\0", "an SQLite database"),
+        ("ARROW1\0\0", "an Arrow or Feather file"),
+        ("7z\xbc\xaf", "a 7-Zip archive"),
+    ],
+)
+@pytest.mark.parametrize("name", ["data.csv", "data.jsonl", "data.gz"])
+def test_what_only_lies_under_the_name_of_a_data_file_is_refused(
+    refusal, content, kind, name
+):
+    raw = content.encode("latin-1" if content.startswith("7z") else "utf-8")
+    assert refusal(raw, name).startswith(f"{name}: this is {kind}")
+
+
+def test_quoted_name_may_have_delimiters_and_lines(pairs):
+    content = '"a\n,b;";"text";label\n1;hi;x\n'
+    assert pairs(content) == [("hi", "x")]
+
+
+def test_quoted_name_that_holds_a_comma_and_a_space_pads_nothing(pairs):
+    content = 'text,"label, or so",label\n hi,x, a\n'
+    assert pairs(content, target="label, or so", slices=["label"]) == [(" hi", " a")]
+
+
+# What the two ways of taking a line apart may be told apart by.
+LINES = st.lists(
+    st.text(st.sampled_from("ab \"',;\t|\\<=\x0b\u2028é"), max_size=8), max_size=8
+)
+
+
+@given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(",;\t|"))
+def test_records_are_those_of_csv(tmp_path_factory, lines, line_end, delimiter):
+    content = line_end.join([f"text{delimiter}label", *lines])
+    path = tmp_path_factory.mktemp("csv") / "data.csv"
+    path.write_bytes(content.encode())
+    job = DataSettings(train=str(path), text="text", target="label")
+    try:
+        rows = list(
+            csv.reader(io.StringIO(content, ""), delimiter=delimiter, strict=True)
+        )
+    except csv.Error:
+        with pytest.raises(DataRefused):
+            list(reading.read_rows(str(path), job))
+        return
+    expected = [r for r in rows[1:] if len(r) > 1 or any(c.strip() for c in r)]
+    if not expected or ["======="] in expected:
+        return
+    read = list(reading.read_rows(str(path), job))
+    assert [row.problem is None for row in read] == [len(r) == 2 for r in expected]
+    assert [list(row.cells.values()) for row in read if not row.problem] == [
+        r for r in expected if len(r) == 2
+    ]
 
 
 def test_quote_that_closes_rows_later_names_both_lines(refusal):
