@@ -145,7 +145,13 @@ class Reader:
         self, path: str, split: str | None, samples: dict[str, "_Sample"]
     ) -> None:
         source = reading.check_columns(path, self._settings)
-        file = FileAccount(path, source.format, *files.fingerprint(path))
+        file = FileAccount(
+            path,
+            source.format,
+            *files.fingerprint(path),
+            encoding=source.encoding,
+            columns=source.types(),
+        )
         self.files.append(file)
         to_example = Mapper(
             self._settings,

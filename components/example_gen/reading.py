@@ -64,16 +64,23 @@ class Source:
       format: one of the formats above.
       columns: in the file's order.
       encoding: of a file of text, by Python's name; "utf-8" for the others.
+      column_types: of a Parquet file, in the order of `columns`; others have none.
     """
 
     format: str
     columns: tuple[str, ...]
     encoding: str = encodings.UTF_8
+    column_types: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
         """What `Row.number` counts: "line" or "record"."""
         return "record" if self.format in RECORDED else "line"
+
+    def types(self) -> dict[str, str]:
+        """Column -> its type; "text" where the format has no types."""
+        types = self.column_types or ("text",) * len(self.columns)
+        return dict(zip(self.columns, types, strict=True))
 
 
 def check_columns(path: str, settings: "DataSettings") -> Source:
@@ -125,7 +132,10 @@ def _parquet(path: str) -> Source:
     file = parquet_records.open_file(path)
     if file.metadata.num_rows == 0:
         raise _no_rows(path)
-    return Source(PARQUET, tuple(file.schema_arrow.names))
+    schema = file.schema_arrow
+    return Source(
+        PARQUET, tuple(schema.names), column_types=tuple(map(str, schema.types))
+    )
 
 
 def _json(text: TextFile) -> Source:

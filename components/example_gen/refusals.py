@@ -20,7 +20,7 @@ def refuse_many_rejected(files: Sequence[FileAccount], max_share: float) -> None
 
 
 def _many_rejected(file: FileAccount, max_share: float, enough: float) -> str:
-    unit = "line" if file.format in reading.LINED else "record"
+    unit = "record" if file.format in reading.RECORDED else "line"
     reasons = "; ".join(_reason(file, reason, unit) for reason in file.rejected)
     return (
         f"{file.path}: {file.rejected_rows} of {file.rows_read} rows "
