@@ -15,10 +15,11 @@ _BREAKS = r"\r\x0b\x0c\x85"
 _REMOVED = re.compile(f"[{_CONTROL}{_UNSEEN}]")
 _LINE_BREAK = re.compile(rf"\r\n|[{_BREAKS}]")
 _NOTABLE = re.compile(f"[{_CONTROL}{_UNSEEN}{_JOINERS}{_BREAKS}]")
-_ZERO_WIDTH = re.compile(f"[{_UNSEEN}{_JOINERS}]+")
+_ZERO_WIDTH = re.compile(f"[{_UNSEEN}{_JOINERS}]")
 # Joiners shape Persian, the scripts of India and emoji; beside Latin letters and spaces
 # and at an end they do nothing. A run of them is kept or removed as a whole.
-_RUN_OF_JOINERS = re.compile(f"[{_JOINERS}]+")
+# As a class and a repetition, not `+`: re scans faster for a pattern like that.
+_RUN_OF_JOINERS = re.compile(f"[{_JOINERS}][{_JOINERS}]*")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}][^\s{_UNSPACED}]*")
 
@@ -71,11 +72,13 @@ def text_key(text: str) -> bytes:
 
     Characters of no width make no difference either.
     """
-    folded = text.casefold()
-    if not text.isascii():
+    if text.isascii():
+        folded = text.lower()
+    else:
         folded = unicodedata.normalize("NFKC", text).casefold()
         folded = unicodedata.normalize("NFKC", folded)
-        folded = _ZERO_WIDTH.sub("", folded)
+        if _ZERO_WIDTH.search(folded):
+            folded = _ZERO_WIDTH.sub("", folded)
     folded = " ".join(folded.split())
     return hashlib.sha256(folded.encode("utf-8")).digest()[:16]
 
