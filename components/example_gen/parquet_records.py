@@ -1,10 +1,10 @@
 """Records of a Parquet file. Pure; pyarrow is imported only for one."""
 
+import contextlib
 from collections.abc import Collection, Iterator
 from typing import Any
 
 from components.example_gen import files
-from trainer_module.progress import DataRefused
 
 _RECORDS_A_BATCH = 1024
 
@@ -22,36 +22,73 @@ def is_parquet(path: str, head: bytes) -> bool:
     return there
 
 
-def open_file(path: str) -> Any:
-    """A pyarrow.parquet.ParquetFile; it may have no rows."""
+def columns(path: str) -> list[tuple[str, str]] | None:
+    """(name, type) in the file's order, or None if it has no rows."""
+    with _refusing_damage(path):
+        file = _open(path)
+        schema = file.schema_arrow
+        if file.metadata.num_rows == 0:
+            return None
+        return [(field.name, str(field.type)) for field in schema]
+
+
+def read(path: str, wanted: Collection[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields (record number from 1, the wanted columns of it)."""
+    number = 0
+    with _refusing_damage(path):
+        file = _open(path)
+        names = [name for name in file.schema_arrow.names if name in wanted]
+        for batch in file.iter_batches(batch_size=_RECORDS_A_BATCH, columns=names):
+            for record in _records(batch):
+                number += 1
+                yield number, record
+
+
+def _open(path: str) -> Any:
     import pyarrow
     import pyarrow.parquet
 
     # An archive cannot be read from its end, where Parquet has its index.
     packed = files.is_compressed(path)
     source = pyarrow.BufferReader(files.read_bytes(path)) if packed else path
+    return pyarrow.parquet.ParquetFile(source)
+
+
+def _records(batch: Any) -> list[dict[str, Any]]:
     try:
-        return pyarrow.parquet.ParquetFile(source)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise _damaged(path, error) from None
+        return batch.to_pylist()
+    except UnicodeDecodeError:  # As bytes, so that only the rows at fault are rejected.
+        columns = [_as_bytes(column).to_pylist() for column in batch.columns]
+    names = batch.schema.names
+    return [
+        dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)
+    ]
 
 
-def read(path: str, wanted: Collection[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields (record number from 1, the wanted columns of it)."""
+def _as_bytes(column: Any) -> Any:
     import pyarrow
 
-    file = open_file(path)
-    columns = [c for c in file.schema_arrow.names if c in wanted]
-    number = 0
+    kind = column.type
+    if pyarrow.types.is_dictionary(kind):
+        return _as_bytes(column.dictionary_decode())
+    if pyarrow.types.is_list(kind) and pyarrow.types.is_string(kind.value_type):
+        return column.cast(pyarrow.list_(pyarrow.binary()))
+    if pyarrow.types.is_large_string(kind):
+        return column.cast(pyarrow.large_binary())
+    return column.cast(pyarrow.binary()) if pyarrow.types.is_string(kind) else column
+
+
+@contextlib.contextmanager
+def _refusing_damage(path: str) -> Iterator[None]:
+    import pyarrow
+
+    way_out = "Make or copy it again."
     try:
-        for batch in file.iter_batches(batch_size=_RECORDS_A_BATCH, columns=columns):
-            for record in batch.to_pylist():
-                number += 1
-                yield number, record
+        yield
     except (pyarrow.ArrowException, OSError) as error:
-        raise _damaged(path, error) from None
-
-
-def _damaged(path: str, error: Exception) -> DataRefused:
-    found = f"the Parquet file is damaged ({str(error).splitlines()[0]})"
-    return files.refusal(path, found, "Make or copy it again.")
+        reason = (str(error).splitlines() or ["no reason is given"])[0]
+        found = f"the Parquet file is damaged ({reason})"
+        raise files.refusal(path, found, way_out) from None
+    except (ValueError, OverflowError) as error:  # Of what Python cannot hold.
+        found = f"a value cannot be read ({str(error).splitlines()[0]})"
+        raise files.refusal(path, found, way_out) from None

@@ -129,12 +129,11 @@ def _opened(path: str, settings: "DataSettings") -> tuple[Source, TextFile | Non
 
 
 def _parquet(path: str) -> Source:
-    file = parquet_records.open_file(path)
-    if file.metadata.num_rows == 0:
+    columns = parquet_records.columns(path)
+    if columns is None:
         raise _no_rows(path)
-    schema = file.schema_arrow
     return Source(
-        PARQUET, tuple(schema.names), column_types=tuple(map(str, schema.types))
+        PARQUET, tuple(n for n, _ in columns), column_types=tuple(t for _, t in columns)
     )
 
 

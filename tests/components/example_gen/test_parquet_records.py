@@ -62,3 +62,34 @@ def test_parquet_column_that_is_missing_is_named(parquet, settings):
     path = parquet({"Text": ["hi"], "label": ["a"]})
     with pytest.raises(DataRefused, match="did you mean 'Text'"):
         reading.check_columns(path, settings(path))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary", "list"])
+def test_parquet_text_that_is_not_utf8_makes_a_row_of_no_use(parquet, settings, kind):
+    import pyarrow as pa
+
+    bad = pa.array([b"good", b"caf\xe9"], pa.binary())
+    types = {"string": pa.string(), "large_string": pa.large_string()}
+    # A view, for pyarrow itself checks what it casts.
+    text = bad.cast(pa.large_binary()) if kind == "large_string" else bad
+    text = text.view(types.get(kind, pa.string()))
+    if kind == "dictionary":
+        text = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), text)
+    if kind == "list":
+        text = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), text)
+    path = parquet({"text": text, "label": ["a", "b"]})
+    rows = list(reading.read_rows(path, settings(path)))
+    assert [row.problem for row in rows] == [None, reading.NOT_TEXT]
+    assert rows[0].cells == {
+        "text": ("good",) if kind == "list" else "good",
+        "label": "a",
+    }
+
+
+def test_parquet_value_beyond_python_is_refused_with_its_file(parquet, settings):
+    import pyarrow as pa
+
+    when = pa.array([2**31 - 1], pa.date32())
+    path = parquet({"text": ["hi"], "label": ["a"], "when": when})
+    with pytest.raises(DataRefused, match="data.parquet: .*a value cannot be read"):
+        list(reading.read_rows(path, settings(path, slices=("when",))))
