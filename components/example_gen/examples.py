@@ -89,7 +89,7 @@ class Mapper:
             band = normalisation.length_band(text, settings.length_bands_words)
             slices[TEXT_LENGTH_SLICE] = band
         named = self._joined(cells.get(settings.id)) if settings.id else ""
-        name = self._names.name(named or _stable_id(text, target))
+        name = self._names.name(named or stable_id(text, target))
         return Example(text, target, name, slices)
 
     def split_key(self, example: Example, row: reading.Row) -> bytes:
@@ -147,6 +147,7 @@ class UniqueNames:
         return name
 
 
-def _stable_id(text: str, target: str) -> str:
+def stable_id(text: str, target: str) -> str:
+    """The name of a row that has none of its own: 16 hexadecimal digits."""
     # \x1e is in no text, so no two pairs join to the same string.
     return hashlib.sha256(f"{text}\x1e{target}".encode()).hexdigest()[:16]

@@ -67,20 +67,23 @@ def _is_joined(neighbour: str) -> bool:
     return neighbour > "\u02ff" and not neighbour.isspace()
 
 
-def text_key(text: str) -> bytes:
-    """16 bytes, equal for texts that differ in case, width or white space only.
+def folded(text: str) -> str:
+    """The same for texts that differ in case, width, or white space only.
 
     Characters of no width make no difference either.
     """
-    if text.isascii():
-        folded = text.lower()
-    else:
-        folded = unicodedata.normalize("NFKC", text).casefold()
-        folded = unicodedata.normalize("NFKC", folded)
-        if _ZERO_WIDTH.search(folded):
-            folded = _ZERO_WIDTH.sub("", folded)
-    folded = " ".join(folded.split())
-    return hashlib.sha256(folded.encode("utf-8")).digest()[:16]
+    same = text.casefold()
+    if not text.isascii():
+        same = unicodedata.normalize("NFKC", text).casefold()
+        same = unicodedata.normalize("NFKC", same)
+        if _ZERO_WIDTH.search(same):
+            same = _ZERO_WIDTH.sub("", same)
+    return " ".join(same.split())
+
+
+def text_key(text: str) -> bytes:
+    """16 bytes, equal for texts that are `folded` to the same."""
+    return hashlib.sha256(folded(text).encode("utf-8")).digest()[:16]
 
 
 def share_of(key: bytes) -> float:
