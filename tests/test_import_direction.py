@@ -23,6 +23,16 @@ ALLOWED = {
 # these.
 PURE = (
     "components/**/core.py",
+    "components/data_gate/columns.py",
+    "components/data_gate/findings.py",
+    "components/data_gate/labels.py",
+    "components/data_gate/leakage.py",
+    "components/data_gate/near_duplicates.py",
+    "components/data_gate/repeats.py",
+    "components/data_gate/schema_rules.py",
+    "components/data_gate/sizes.py",
+    "components/data_gate/spelling.py",
+    "components/data_gate/texts.py",
     "components/example_gen/account.py",
     "components/example_gen/examples.py",
     "components/example_gen/portions.py",

@@ -1,11 +1,17 @@
 """A finding of the DataGate, and how rows are told of in one. Pure."""
 
 import dataclasses
-from collections.abc import Sequence
+import math
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from components.example_gen.examples import Example
+import yaml
 
+from components.example_gen.examples import Example
+from components.example_gen.normalisation import excerpt
+
+Splits = Mapping[str, Sequence[Example]]
 Severity = Literal["stop", "note"]
 ROWS_SHOWN, LABELS_SHOWN = 3, 20
 
@@ -29,8 +35,19 @@ class Finding:
     allow: str | None = None
 
 
-def ids(rows: Sequence[Example]) -> str:
-    return listed([row.example_id for row in rows[:ROWS_SHOWN]], len(rows))
+def override(key: str, value: object) -> str:
+    """`--set key=value` as a shell and then YAML read it, whatever a label holds."""
+    written = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, width=math.inf
+    )
+    written = written.removesuffix("\n").removesuffix("\n...")
+    return f"--set {shlex.quote(f'{key}={written}')}"
+
+
+def ids(rows: Sequence[Example], total: int | None = None) -> str:
+    """The names of the first rows, of `total` if not all of them are in `rows`."""
+    shown = [excerpt(row.example_id) for row in rows[:ROWS_SHOWN]]
+    return listed(shown, len(rows) if total is None else total)
 
 
 def listed(shown: Sequence[str], total: int) -> str:

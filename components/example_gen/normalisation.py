@@ -72,8 +72,9 @@ def folded(text: str) -> str:
 
     Characters of no width make no difference either.
     """
-    same = text.casefold()
-    if not text.isascii():
+    if text.isascii():
+        same = text.lower()
+    else:
         same = unicodedata.normalize("NFKC", text).casefold()
         same = unicodedata.normalize("NFKC", same)
         if _ZERO_WIDTH.search(same):

@@ -24,6 +24,7 @@ def outcome(tmp_path_factory, rows_file):
                 "target": "summary",
                 "slices": ["text_length"],
                 "length_bands_words": [3, 6],
+                "gate": {"max_interval_half_width": 0.3},
             },
             "model": {
                 "checkpoint": "create",
