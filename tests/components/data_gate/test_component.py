@@ -7,8 +7,9 @@ import pytest
 from tfx import v1 as tfx
 from tfx.orchestration import metadata
 
-from components.data_gate.component import DataGate
-from components.example_gen.component import ExampleGen
+from components.data_gate.component import DataGate, read_split
+from components.example_gen.component import ExampleGen, write_split
+from components.example_gen.core import Example
 from components.example_gen.settings import DataSettings
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
@@ -36,6 +37,7 @@ def run(tmp_path, monkeypatch):
             text="text",
             target="label",
             slices=("sales channel", "text_length"),
+            gate={"max_interval_half_width": 0.3},
             **changes,
         )
         nodes = nodes_of(settings.model_dump_json())
@@ -79,7 +81,10 @@ def nodes_of(data):
 
 def test_fresh_texts_pass_and_a_new_band_is_noted(run):
     findings, events = run(TRAIN, [*EVAL, ("word " * 30, "a", "")])
-    assert [(f["rule"], f["severity"]) for f in findings] == [("schema", "note")]
+    assert [(f["rule"], f["severity"]) for f in findings] == [
+        ("schema", "note"),
+        ("thin_label", "note"),
+    ]
     assert "'21 to 60 words'" in findings[0]["examples"][0]
     assert [event["kind"] for event in events] == ["data", "data_gate"]
     assert events[1]["notes"] == findings
@@ -94,7 +99,41 @@ def test_every_finding_that_stops_is_raised_at_once(run):
     ]
     with pytest.raises(DataRefused) as error:
         run(TRAIN, held)
-    leaked, unseen, schema = error.value.findings
+    unseen, schema, leaked = error.value.findings
     assert "1 of 13 (7.69%)" in leaked and "'hello NUMBER 3'" in leaked
     assert "'abd' (1 row:" in unseen
+    assert "The eval split does not fit the schema" in schema
     assert "column 'sales channel'" in schema and "Rows: 'fax' (" in schema
+
+
+def test_unseen_label_among_fresh_texts_is_the_one_finding(run):
+    """B2: TFDV also calls each fresh text an anomaly, on so few rows."""
+    with pytest.raises(DataRefused) as error:
+        run(TRAIN, [*EVAL, ("One more text", "abd", "web")])
+    (unseen,) = error.value.findings
+    assert "eval split" in unseen and "'abd' (1 row:" in unseen
+
+
+def test_values_of_another_type_stop_with_split_column_and_rows(run):
+    """Labels and a slice that are names in train and numbers in eval."""
+    held = [(f"A fresh text {i}", str(i % 3), "7") for i in range(10)]
+    with pytest.raises(DataRefused) as error:
+        run(TRAIN, held)
+    unseen, schema = error.value.findings
+    assert "'0' (4 rows:" in unseen and "'2' (3 rows:" in unseen
+    assert "The eval split does not fit the schema: column 'sales channel'" in schema
+    assert "Rows: '7' (" in schema
+
+
+def test_rows_are_read_as_they_were_written(tmp_path):
+    rows = [
+        Example(
+            f"text {n} é 退", "a" if n % 2 else "b", f"r{n}", {"channel": "x y"[n % 3]}
+        )
+        for n in range(1000)
+    ]
+    examples = tfx.types.standard_artifacts.Examples()
+    examples.uri = str(tmp_path)
+    examples.split_names = '["train"]'
+    write_split(examples, "train", rows)
+    assert list(read_split(examples, "train")) == rows
