@@ -48,8 +48,7 @@ def allow():
 
     def allow(settings, finding):
         (offer,) = re.findall(r"`--set ([^`]*)`", finding.message)
-        (words,) = (shlex.split(offer),)
-        (override,) = words
+        (override,) = shlex.split(offer)
         key, _, written = override.partition("=")
         values = settings.model_dump()
         *sections, last = key.removeprefix("data.").split(".")

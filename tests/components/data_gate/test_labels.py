@@ -100,24 +100,22 @@ def test_labels_that_differ_enough_pass(rows, settings, slip, rows_of_it):
     "slip",
     [
         "Card lost",
-        "card-lost: 'new', [x]",
+        "card-lost: ",
+        "'card', [lost]",
         'Card "lost"',
         "Card\tlost",
-        "#Card_lost",
         "- card lost",
         "{card_lost}",
-        "card_lost: ",
-        "Card `lost`",
         "*card_lost",
         "!card_lost",
+        "&card_lost % \\n",
         "card_lost\u2028",
-        "card_lost $HOME \\n",
+        "cárd lost",
     ],
 )
 def test_similar_labels_pass_with_what_is_offered(rows, settings, allow, slip):
-    plain = slip.replace("`", "") if "`" in slip else slip
-    base = "".join(c for c in plain.casefold() if c.isalnum() or c in "$#") or "x"
-    train = rows(*[("t", base)] * 5, ("t", plain))
+    base = "cardlostn" if slip.endswith("n") else "cardlost"
+    train = rows(*[("t", base)] * 5, ("t", slip))
     (found,) = labels.similar_labels(train, settings())
     assert labels.similar_labels(train, allow(settings(), found)) == []
 
