@@ -13,6 +13,7 @@ from components.data_gate.findings import (
     listed,
     override,
     rounded_up,
+    row_in_words,
 )
 from components.example_gen.examples import Example, stable_id
 from components.example_gen.settings import DataSettings
@@ -101,7 +102,7 @@ def doubtful_ids(splits: Splits, settings: DataSettings) -> list[Finding]:
             f"{len(copies)}: {ids(copies)}. They are told apart by `#2`, `#3` ...; if "
             "the rows are copies, keep one."
         )
-        shown = tuple(row.example_id for row in copies[:ROWS_SHOWN])
+        shown = tuple(map(row_in_words, copies[:ROWS_SHOWN]))
         findings.append(Finding("repeated_id", "note", message, shown))
     unnamed = [row for row in _all(splits) if _is_made(row)]
     if unnamed:
@@ -109,7 +110,7 @@ def doubtful_ids(splits: Splits, settings: DataSettings) -> list[Finding]:
             f"Rows without an id in the column {settings.id!r}: {len(unnamed)}: "
             f"{ids(unnamed)}. They are named by a hash of their text and target."
         )
-        shown = tuple(row.example_id for row in unnamed[:ROWS_SHOWN])
+        shown = tuple(map(row_in_words, unnamed[:ROWS_SHOWN]))
         findings.append(Finding("empty_id", "note", message, shown))
     return findings
 

@@ -14,6 +14,7 @@ from components.example_gen.normalisation import excerpt
 Splits = Mapping[str, Sequence[Example]]
 Severity = Literal["stop", "note"]
 ROWS_SHOWN, LABELS_SHOWN = 3, 20
+_CHARACTERS_OF_A_TEXT = 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,16 +39,26 @@ class Finding:
 def override(key: str, value: object) -> str:
     """`--set key=value` as a shell and then YAML read it, whatever a label holds."""
     written = yaml.safe_dump(
-        value, default_flow_style=True, allow_unicode=True, width=math.inf
+        value,
+        default_flow_style=True,
+        default_style='"' if isinstance(value, list | tuple) else None,
+        allow_unicode=True,
+        width=math.inf,
     )
     written = written.removesuffix("\n").removesuffix("\n...")
     return f"--set {shlex.quote(f'{key}={written}')}"
 
 
 def ids(rows: Sequence[Example], total: int | None = None) -> str:
-    """The names of the first rows, of `total` if not all of them are in `rows`."""
-    shown = [excerpt(row.example_id) for row in rows[:ROWS_SHOWN]]
+    """The first rows, of `total` if not all of them are in `rows`."""
+    shown = [row_in_words(row) for row in rows[:ROWS_SHOWN]]
     return listed(shown, len(rows) if total is None else total)
+
+
+def row_in_words(row: Example) -> str:
+    """The id of a row and how its text begins, for the id may be made from it."""
+    text = excerpt(row.text, _CHARACTERS_OF_A_TEXT)
+    return f"{excerpt(row.example_id, _CHARACTERS_OF_A_TEXT)} {text!r}"
 
 
 def listed(shown: Sequence[str], total: int) -> str:

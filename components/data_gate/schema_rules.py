@@ -10,6 +10,7 @@ from components.data_gate.findings import (
     Splits,
     listed,
     override,
+    row_in_words,
 )
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
@@ -80,7 +81,7 @@ def _finding(
 ) -> Finding:
     rows = _rows_outside(anomaly, splits, domains)
     shown = tuple(
-        f"{excerpt(_value(row, anomaly.feature))!r} ({excerpt(row.example_id)})"
+        f"{excerpt(_value(row, anomaly.feature))!r} ({row_in_words(row)})"
         for row in rows[:ROWS_SHOWN]
     )
     message = (

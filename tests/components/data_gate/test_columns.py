@@ -33,7 +33,8 @@ def test_column_empty_in_too_many_rows_of_a_split_stops(splits, settings, train,
 def test_missing_values_are_told_with_their_rows(splits, settings):
     (found,) = columns.missing_values(splits(3, 1), settings())
     assert found.examples == (
-        "'channel': 3 of 4 train rows (r0, r1, r2), 1 of 4 eval rows (e0)",
+        "'channel': 3 of 4 train rows (r0 't', r1 't', r2 't'), "
+        "1 of 4 eval rows (e0 't')",
     )
 
 
@@ -83,8 +84,11 @@ def test_doubled_ids_are_noted(settings):
     splits = {"train": [row("7"), row("8"), row("7#2")], "eval": [row("8#2")]}
     (found,) = columns.doubtful_ids(splits, named(settings))
     assert (found.rule, found.severity) == ("repeated_id", "note")
-    assert found.examples == ("7#2", "8#2")
-    assert "of the column 'id' that an earlier row has: 2: 7#2, 8#2." in found.message
+    assert found.examples == ("7#2 't'", "8#2 't'")
+    assert (
+        "of the column 'id' that an earlier row has: 2: 7#2 't', 8#2 't'."
+        in found.message
+    )
 
 
 def test_id_that_has_a_number_sign_of_its_own_is_not_noted(settings):
@@ -97,7 +101,7 @@ def test_empty_ids_are_noted_and_not_as_doubled(settings):
     splits = {"train": [row(made), row(f"{made}#2"), row("7")], "eval": []}
     (found,) = columns.doubtful_ids(splits, named(settings))
     assert (found.rule, found.severity) == ("empty_id", "note")
-    assert found.examples == (made, f"{made}#2")
+    assert found.examples == (f"{made} 't'", f"{made}#2 't'")
     assert "Rows without an id in the column 'id': 2: " in found.message
 
 

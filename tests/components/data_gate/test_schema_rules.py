@@ -39,20 +39,23 @@ def test_value_outside_the_schema_is_found_in_its_rows(findings, rows):
     (found,) = findings(
         [outside("channel")], held=held, domains={"channel": ["web", ""]}
     )
-    assert found.examples == ("'fax' (e0)", "'fax' (e1)", "'fax' (e2)")
-    assert "Rows: 'fax' (e0), 'fax' (e1), 'fax' (e2) and 2 more." in found.message
+    assert found.examples == ("'fax' (e0 't0')", "'fax' (e1 't1')", "'fax' (e2 't2')")
+    assert (
+        "Rows: 'fax' (e0 't0'), 'fax' (e1 't1'), 'fax' (e2 't2') and 2 more."
+        in found.message
+    )
 
 
 def test_one_row_of_ten_thousand_is_named(findings, rows):
     held = rows(*[("t", "a")] * 10_000, prefix="e", channel="web")
     held[7777] = dataclasses.replace(held[7777], slices={"channel": "fax"})
     (found,) = findings([outside("channel")], held=held, domains={"channel": ["web"]})
-    assert found.examples == ("'fax' (e7777)",)
+    assert found.examples == ("'fax' (e7777 't')",)
 
 
 def test_label_that_a_reviewed_schema_lacks_is_told_of_train(findings):
     (found,) = findings([outside("target", "train")], domains={"target": ["a"]})
-    assert (found.rule, found.examples) == ("schema", ("'b' (r1)",))
+    assert (found.rule, found.examples) == ("schema", ("'b' (r1 'two')",))
 
 
 def test_anomaly_of_the_whole_split_stops(findings):
