@@ -9,7 +9,7 @@ from tfx.orchestration import metadata
 
 from components.data_gate.component import DataGate, read_split
 from components.example_gen.component import ExampleGen, write_split
-from components.example_gen.core import Example
+from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
