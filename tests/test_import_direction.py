@@ -32,7 +32,7 @@ PURE = (
     "components/data_gate/schema_rules.py",
     "components/data_gate/sizes.py",
     "components/data_gate/spelling.py",
-    "components/data_gate/texts.py",
+    "components/data_gate/text_keys.py",
     "components/example_gen/account.py",
     "components/example_gen/examples.py",
     "components/example_gen/portions.py",

@@ -10,7 +10,7 @@ from components.data_gate.findings import (
     override,
     rounded_up,
 )
-from components.data_gate.texts import TextKeys
+from components.data_gate.text_keys import TextKeys
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
 from components.example_gen.settings import DataSettings
