@@ -6,13 +6,19 @@ The same `create_pipeline` as on one machine; only the addresses differ. Nothing
 uploaded and no credentials are read.
 """
 
+import json
 import os
+from collections.abc import Iterable
 
 import click
 
 from pipeline import checkpoints, nodes, place
 from pipeline.cli import exit_with
 from pipeline.config import Config, ConfigError, load
+
+# The cluster's serving folder is out of reach here, and changes from run to run.
+UNKNOWN = "not known when the spec was compiled"
+NODES_THAT_READ_WHAT_IS_SERVED = ("DataGate",)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,7 +56,7 @@ def compile_spec(config: Config, output: str) -> str:
     there = place.cluster(config)
     # Contents are known here; the cluster's addresses are only written down.
     here = place.local(config, checkpoints.locate(config))
-    contents = place.fingerprint(config, here)
+    contents = place.fingerprint(config, here).model_copy(update={"served": UNKNOWN})
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
@@ -73,7 +79,21 @@ def compile_spec(config: Config, output: str) -> str:
         output_dir=output,
         output_filename=f"{config.name}.json",
     ).run(create_pipeline(config, place=there, fingerprints=contents))
-    return os.path.join(output, f"{config.name}.json")
+    path = os.path.join(output, f"{config.name}.json")
+    _never_reuse(NODES_THAT_READ_WHAT_IS_SERVED, path)
+    return path
+
+
+def _never_reuse(node_ids: Iterable[str], path: str) -> None:
+    """Switches the cache of single nodes off, which the compiler does for all only."""
+    with open(path, encoding="utf-8") as f:
+        job = json.load(f)
+    for node in node_ids:
+        job["pipelineSpec"]["root"]["dag"]["tasks"][node]["cachingOptions"] = {
+            "enableCache": False
+        }
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(job, f, indent=2, sort_keys=True)
 
 
 if __name__ == "__main__":

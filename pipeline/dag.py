@@ -64,6 +64,8 @@ def create_pipeline(
         account=example_gen.outputs["account"],
         data=data_json,
         task=config.task,
+        serving_dir=place.serving_dir,
+        served_hash=fingerprints.served,
         code=code["DataGate"],
     ).with_id("DataGate")
 
@@ -125,6 +127,7 @@ def create_pipeline(
         model=model,
         model_blessing=evaluator.outputs["blessing"],
         infra_blessing=model_check.outputs["blessing"],
+        verdict=data_gate.outputs["verdict"],
         push_destination=tfx.proto.PushDestination(
             filesystem=tfx.proto.PushDestination.Filesystem(
                 base_directory=place.serving_dir

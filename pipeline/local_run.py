@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from pipeline import fingerprints, run_record
+from pipeline import fingerprints, place, run_record
 from pipeline import plan as plans
 from pipeline.config import Config, ConfigError
 from pipeline.lock import Held, RootLock
@@ -45,6 +45,9 @@ def run(config: Config, options: Options, terminal: Terminal) -> int:
     except OSError as error:
         raise unusable(error) from error
     try:
+        # While this run waited for the lock, another may have promoted a model.
+        contents = place.with_served(plan.fingerprints, plan.place)
+        plan = plan.model_copy(update={"fingerprints": contents})
         done = None
         if options == Options(wait=options.wait):
             done = run_record.unchanged_since(plan)

@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 
+from components.data_gate import served
 from components.example_gen import sources
 from components.example_gen.settings import DataSettings
 from pipeline import fingerprints
@@ -24,11 +25,15 @@ class Place(Section):
 
 
 class Fingerprints(Section):
-    """Contents behind those addresses, for the cache keys of the nodes."""
+    """Contents behind those addresses, for the cache keys of the nodes.
+
+    `served` is of what lies in `serving_dir`, "" for nothing or where it is not known.
+    """
 
     data: str
     checkpoint: str
     code: dict[str, str]
+    served: str = ""
 
 
 def local(config: Config, checkpoint_dir: str) -> Place:
@@ -132,7 +137,13 @@ def fingerprint(config: Config, place: Place) -> Fingerprints:
             node: _joined([fingerprints.of_code(*modules), libraries])
             for node, modules in CODE_OF_NODE.items()
         },
+        served=served.fingerprint(place.serving_dir),
     )
+
+
+def with_served(known: Fingerprints, place: Place) -> Fingerprints:
+    """The same fingerprints, with that of the version that is served now."""
+    return known.model_copy(update={"served": served.fingerprint(place.serving_dir)})
 
 
 def _checkpoint(config: Config, path: str) -> str:

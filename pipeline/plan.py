@@ -34,7 +34,8 @@ class Plan(Section):
         parts = [
             self.config.model_dump_json(),
             self.place.model_dump_json(),
-            self.fingerprints.model_dump_json(),
+            # What is served is what such a run has led to, not what it starts from.
+            self.fingerprints.model_dump_json(exclude={"served"}),
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -16,14 +16,16 @@ import dataclasses
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, TextIO
 
 SAVED_MODEL_FILE = "saved_model.pb"
+EXTRA_DIR = "assets.extra"  # Of a SavedModel, for whatever its owner wants there.
 HIGHEST_VERSION_FILE = ".highest_version"
 LOCK_FILE = ".publish.lock"
 STAGING_PREFIX = ".incoming-"
@@ -92,32 +94,45 @@ def versions(base_dir: str) -> list[int]:
 
 
 def publish(
-    saved_model_dir: str, base_dir: str, *, lock_timeout_seconds: float = 600.0
+    saved_model_dir: str,
+    base_dir: str,
+    *,
+    extra_files: Mapping[str, bytes] | None = None,
+    lock_timeout_seconds: float = 600.0,
 ) -> Publication:
     """Publishes a SavedModel as the next version, all or nothing.
+
+    A version never changes, and all its files count: the same model with other extra
+    files is another version.
 
     Args:
       saved_model_dir: folder with saved_model.pb.
       base_dir: folder that the server watches, on a mounted file system; is made if
         it does not exist.
+      extra_files: relative path, with "/", below `EXTRA_DIR` -> content. They come
+        with the model in one step, in the place of files that it has there itself.
       lock_timeout_seconds: how long to wait while another process publishes.
 
     Raises:
+      ValueError: if one of `extra_files` is not below `EXTRA_DIR`.
       NotASavedModel, DestinationNotWritable, NoSpaceLeft, PublisherBusy,
       RecordDamaged: nothing was published.
     """
+    extra = _checked_extra_files(extra_files or {})
     _check_saved_model(saved_model_dir)
     _make_base_dir(base_dir)
     with _locked(base_dir, timeout_seconds=lock_timeout_seconds):
         # Whoever staged these is dead: it could only stage while holding the lock.
         _remove_staging_folders(base_dir)
         published = versions(base_dir)
-        if published and _same_content(saved_model_dir, _path(base_dir, published[-1])):
+        if published and _same_content(
+            saved_model_dir, extra, _path(base_dir, published[-1])
+        ):
             return Publication(published[-1], created=False)
         version = _next_version(base_dir)
         staging = os.path.join(base_dir, f"{STAGING_PREFIX}{version}")
         try:
-            _copy(saved_model_dir, staging, base_dir)
+            _copy(saved_model_dir, staging, base_dir, extra)
             # Before the rename: a number may be skipped, never given twice.
             _record_highest(base_dir, version)
             os.rename(staging, _path(base_dir, version))
@@ -128,16 +143,35 @@ def publish(
         return Publication(version, created=True)
 
 
-def content_digest(folder: str) -> str:
-    """SHA-256 over the relative paths and the bytes of all files below `folder`."""
-    digest = hashlib.sha256()
-    for relative, size in _files(folder).items():
+def content_digest(folder: str, extra_files: Mapping[str, bytes] | None = None) -> str:
+    """SHA-256 over the relative paths and the bytes of all files below `folder`.
+
+    Args:
+      folder: may be read-only.
+      extra_files: relative path -> content, as if `folder` had these files.
+    """
+    digest, extra = hashlib.sha256(), extra_files or {}
+    for relative, size in _files(folder, extra).items():
         # The size closes the name, so that no two trees give the same stream.
         digest.update(f"{relative}\0{size}\0".encode("utf-8", "surrogateescape"))
+        if relative in extra:
+            digest.update(extra[relative])
+            continue
         with open(os.path.join(folder, relative), "rb") as file:
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
     return digest.hexdigest()
+
+
+def _checked_extra_files(extra_files: Mapping[str, bytes]) -> dict[str, bytes]:
+    checked = {os.path.normpath(path): data for path, data in extra_files.items()}
+    outside = sorted(p for p in checked if not p.startswith(EXTRA_DIR + os.sep))
+    if outside:
+        raise ValueError(
+            f"`extra_files` must lie below {EXTRA_DIR}/, which the server leaves "
+            f"alone. Received: {outside}."
+        )
+    return checked
 
 
 def _check_saved_model(saved_model_dir: str) -> None:
@@ -278,26 +312,27 @@ def _record_highest(base_dir: str, version: int) -> None:
         _fsync(base_dir)
 
 
-def _same_content(first: str, second: str) -> bool:
+def _same_content(model: str, extra: Mapping[str, bytes], version: str) -> bool:
     # Names and sizes cost nothing; most different models already differ there.
-    return _files(first) == _files(second) and (
-        content_digest(first) == content_digest(second)
+    return _files(model, extra) == _files(version) and (
+        content_digest(model, extra) == content_digest(version)
     )
 
 
-def _files(folder: str) -> dict[str, int]:
-    """Relative path -> size in bytes of all files below `folder`, sorted by path."""
+def _files(folder: str, extra: Mapping[str, bytes] | None = None) -> dict[str, int]:
+    """Relative path -> size in bytes of all files, sorted by path."""
     sizes = {}
     for directory, _, names in os.walk(folder, followlinks=True):
         for name in names:
             path = os.path.join(directory, name)
             sizes[os.path.relpath(path, folder)] = os.path.getsize(path)
+    sizes.update({path: len(content) for path, content in (extra or {}).items()})
     return dict(sorted(sizes.items()))
 
 
-def _copy(source: str, target: str, base_dir: str) -> None:
+def _copy(source: str, target: str, base_dir: str, extra: Mapping[str, bytes]) -> None:
     """Copies a tree, durably: what it wrote survives a power cut."""
-    needed_bytes = sum(_files(source).values())
+    needed_bytes = sum(_files(source, extra).values())
     if needed_bytes > shutil.disk_usage(base_dir).free:
         raise _no_space(base_dir, needed_bytes, "not enough free space")
     # Not shutil.copytree: it goes on after a full disk, and loses the errno.
@@ -316,6 +351,14 @@ def _copy(source: str, target: str, base_dir: str) -> None:
                 _write(reader, os.path.join(copy, name))
         with _reporting(base_dir, needed_bytes):
             _fsync(copy)
+    for relative, content in extra.items():
+        path = os.path.join(target, relative)
+        with _reporting(base_dir, needed_bytes):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _write(io.BytesIO(content), path)
+            _fsync(os.path.dirname(path))
+    with _reporting(base_dir, needed_bytes):
+        _fsync(target)
 
 
 def _write(reader: BinaryIO, target: str) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 from google.protobuf import text_format
@@ -15,7 +16,7 @@ from tfx.dsl.io import fileio
 from tfx.types import artifact_utils, standard_artifacts
 
 from components import artifacts
-from components.data_gate import core
+from components.data_gate import core, drift, profile, served
 from components.data_gate.findings import Finding, Splits
 from components.data_gate.schema_rules import Anomaly
 from components.example_gen.component import ACCOUNT_FILE
@@ -39,6 +40,8 @@ def DataGate(
     verdict: tfx.dsl.components.OutputArtifact[artifacts.DataVerdict],
     data: tfx.dsl.components.Parameter[str],
     task: tfx.dsl.components.Parameter[str],
+    serving_dir: tfx.dsl.components.Parameter[str],
+    served_hash: tfx.dsl.components.Parameter[str],
     code: tfx.dsl.components.Parameter[str],
 ) -> None:
     """Writes findings.json, and raises DataRefused if one of them stops the run.
@@ -48,21 +51,39 @@ def DataGate(
       schema: inferred or reviewed.
       anomalies: ExampleValidator's, which by themselves stop nothing.
       account: ExampleGen's.
-      verdict: findings.json.
+      verdict: findings.json, and profile.json of the train split.
       data: JSON of `DataSettings`.
       task: "classification" or "summarization".
-      code: fingerprint of this project's code; a part of the cache key, not read.
+      serving_dir: the folder of the served versions, or "" for no comparison.
+      served_hash: of the served version's profile; a part of the cache key, not read.
+      code: fingerprint of this project's code; likewise.
     """
-    del code
+    del served_hash, code
+    settings = DataSettings.model_validate_json(data)
     splits = {split: list(read_split(examples, split)) for split in SPLITS}
-    _check_against_account(splits, account)
+    told = _read_account(account)
+    _check_against_account(splits, told)
+    domains = read_domains(schema)
     findings = core.check(
         splits,
         [a for split in SPLITS for a in read_anomalies(anomalies, split)],
-        domains=read_domains(schema),
-        settings=DataSettings.model_validate_json(data),
+        domains=domains,
+        settings=settings,
         task=task,
     )
+    counts = {split: profile.count(rows, task) for split, rows in splits.items()}
+    columns = profile.columns_of(told, settings.train)
+    findings += drift.check(
+        splits,
+        counts,
+        served.newest(serving_dir),
+        columns=columns,
+        domains=domains,
+        settings=settings,
+        task=task,
+    )
+    findings.sort(key=lambda f: f.severity != "stop")
+    _write_profile(verdict, profile.of(counts["train"], task=task, columns=columns))
     _write_findings(verdict, findings)
     notes = [dataclasses.asdict(f) for f in findings if f.severity == "note"]
     progress.report("data_gate", notes=notes)
@@ -118,15 +139,24 @@ def read_domains(schema) -> dict[str, list[str]]:
     return domains
 
 
-def _check_against_account(splits: Splits, account) -> None:
+def _read_account(account) -> dict[str, Any]:
     with fileio.open(os.path.join(account.uri, ACCOUNT_FILE)) as file:
-        told = json.loads(file.read())["splits"]
+        return json.loads(file.read())
+
+
+def _check_against_account(splits: Splits, account: dict[str, Any]) -> None:
     read = {split: len(rows) for split, rows in splits.items()}
-    if read != told:
+    if read != account["splits"]:
         raise RuntimeError(
             f"The examples and the row account disagree: {read} were read, and "
-            f"{ACCOUNT_FILE} tells of {told}. Run again from ExampleGen."
+            f"{ACCOUNT_FILE} tells of {account['splits']}. Run again from ExampleGen."
         )
+
+
+def _write_profile(verdict, found: profile.Profile) -> None:
+    fileio.makedirs(verdict.uri)
+    with fileio.open(os.path.join(verdict.uri, profile.PROFILE_FILE), "w") as file:
+        file.write(found.to_json())
 
 
 def _write_findings(verdict, findings: list[Finding]) -> None:

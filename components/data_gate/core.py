@@ -9,7 +9,7 @@ from components.data_gate import (
     repeats,
     schema_rules,
     sizes,
-    texts,
+    text_keys,
 )
 from components.data_gate.findings import Finding, Splits
 from components.data_gate.schema_rules import Anomaly
@@ -33,7 +33,7 @@ def check(
       settings: the `data` section.
       task: "classification" or "summarization".
     """
-    train, keys = splits["train"], texts.keys_of(splits)
+    train, keys = splits["train"], text_keys.keys_of(splits)
     classifies = task == "classification"
     unseen = labels.unseen_labels(splits) if classifies else []
     relevant = [

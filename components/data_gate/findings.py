@@ -1,9 +1,10 @@
 """A finding of the DataGate, and how rows are told of in one. Pure."""
 
 import dataclasses
+import itertools
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import yaml
@@ -64,6 +65,10 @@ def row_in_words(row: Example) -> str:
 def listed(shown: Sequence[str], total: int) -> str:
     more = total - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def rows_in_words(rows: Iterable[Example]) -> tuple[str, ...]:
+    return tuple(row_in_words(row) for row in itertools.islice(rows, ROWS_SHOWN))
 
 
 def count(number: int, noun: str) -> str:

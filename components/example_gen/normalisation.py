@@ -22,6 +22,7 @@ _ZERO_WIDTH = re.compile(f"[{_UNSEEN}{_JOINERS}]")
 _RUN_OF_JOINERS = re.compile(f"[{_JOINERS}][{_JOINERS}]*")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}][^\s{_UNSPACED}]*")
+_CLOSING = ".,;:!?)]}\"'…»”’"
 
 
 def clean(text: str) -> tuple[str, int]:
@@ -95,6 +96,11 @@ def share_of(key: bytes) -> float:
 def count_words(text: str) -> int:
     """Words; each character of Chinese and Japanese is one, as they put no spaces."""
     return len(_WORD.findall(text))
+
+
+def words(text: str) -> list[str]:
+    """The words of the folded text, each without the punctuation that closes it."""
+    return [word.rstrip(_CLOSING) for word in _WORD.findall(folded(text))]
 
 
 def length_band(text: str, bands_words: Sequence[int]) -> str:

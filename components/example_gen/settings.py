@@ -45,6 +45,7 @@ class DataGateSettings(Section):
     allow_new_labels: tuple[str, ...] = ()
     allow_vanished_labels: tuple[str, ...] = ()
     allow_similar_labels: tuple[str, ...] = ()
+    allow_changed_types: tuple[str, ...] = ()  # Columns of the data files.
 
 
 class SpanSettings(Section):

@@ -11,16 +11,25 @@ from typing import Any
 from tfx import types
 from tfx.components.pusher import component as stock_component
 from tfx.components.pusher import executor as stock_executor
-from tfx.dsl.components.base import executor_spec
+from tfx.dsl.components.base import base_component, executor_spec
 from tfx.dsl.io import fileio
 from tfx.proto import pusher_pb2
-from tfx.types import artifact_utils, standard_component_specs
-from tfx.utils import proto_utils
+from tfx.types import (
+    artifact_utils,
+    component_spec,
+    standard_artifacts,
+    standard_component_specs,
+)
+from tfx.utils import json_utils, proto_utils
 
+from components import artifacts
+from components.data_gate.profile import PROFILE_FILE
+from components.data_gate.served import PROFILE_PATH
 from serving import promotion
 from trainer_module import progress
 
 PUSHED_FILE = "pushed.json"
+VERDICT_KEY = "verdict"
 
 _REQUIRED_BLESSINGS = {
     standard_component_specs.MODEL_BLESSING_KEY: "the gate (Evaluator)",
@@ -40,8 +49,9 @@ class Executor(stock_executor.Executor):
         """Pushes, or marks the model as not pushed; both are a success of the node.
 
         Args:
-          input_dict: `model` (Model), `model_blessing` (ModelBlessing) and
-            `infra_blessing` (InfraBlessing).
+          input_dict: `model` (Model), `model_blessing` (ModelBlessing),
+            `infra_blessing` (InfraBlessing), and `verdict` (DataVerdict) with the
+            profile of the train split, which is published with the model.
           output_dict: `pushed_model` (PushedModel). Gets the custom properties
             `pushed`, `pushed_version` and `pushed_destination`, and pushed.json;
             not a copy of the model, which the pipeline keeps as `model` anyway.
@@ -50,6 +60,7 @@ class Executor(stock_executor.Executor):
 
         Raises:
           promotion.PromotionError: blessed, but it could not be published.
+          RuntimeError: blessed, but there is no profile of its data.
         """
         self._log_startup(input_dict, output_dict, exec_properties)
         pushed_model = artifact_utils.get_single_instance(
@@ -61,7 +72,11 @@ class Executor(stock_executor.Executor):
             _record(pushed_model, pushed=False, reasons=reasons)
             return
         base_dir = _base_directory(exec_properties)
-        publication = promotion.publish(self.GetModelPath(input_dict), base_dir)
+        publication = promotion.publish(
+            self.GetModelPath(input_dict),
+            base_dir,
+            extra_files={PROFILE_PATH: _profile(input_dict)},
+        )
         destination = os.path.join(base_dir, str(publication.version))
         self._MarkPushed(
             pushed_model,
@@ -91,6 +106,15 @@ class Executor(stock_executor.Executor):
         return reasons
 
 
+class PusherSpec(standard_component_specs.PusherSpec):
+    """The stock one, and what the data of the model looks like."""
+
+    INPUTS = {
+        **standard_component_specs.PusherSpec.INPUTS,
+        VERDICT_KEY: component_spec.ChannelParameter(type=artifacts.DataVerdict),
+    }
+
+
 class Pusher(stock_component.Pusher):
     """Publishes the model as the next version, once both checks have blessed it.
 
@@ -98,11 +122,13 @@ class Pusher(stock_component.Pusher):
       model: channel of Model; its SavedModel is published.
       model_blessing: channel of ModelBlessing, the gate's verdict.
       infra_blessing: channel of InfraBlessing, the verdict of the check of the export.
+      verdict: channel of DataVerdict, DataGate's; its profile goes with the model.
       push_destination: PushDestination with `filesystem.base_directory`, the folder
         that the server watches. Its `versioning` is not read: versions count up.
       custom_config: plain values for the cache key, like {"code": hash}.
     """
 
+    SPEC_CLASS = PusherSpec
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
@@ -110,6 +136,7 @@ class Pusher(stock_component.Pusher):
         model: types.BaseChannel,
         model_blessing: types.BaseChannel,
         infra_blessing: types.BaseChannel,
+        verdict: types.BaseChannel,
         push_destination: pusher_pb2.PushDestination,
         custom_config: dict[str, Any] | None = None,
     ):
@@ -117,6 +144,7 @@ class Pusher(stock_component.Pusher):
             "model": model,
             "model_blessing": model_blessing,
             "infra_blessing": infra_blessing,
+            VERDICT_KEY: verdict,
             "push_destination": push_destination,
         }
         missing = sorted(name for name, value in inputs.items() if value is None)
@@ -125,7 +153,26 @@ class Pusher(stock_component.Pusher):
                 f"Pusher needs all of {sorted(inputs)}: it pushes nothing that was "
                 f"not checked. Missing: {missing}."
             )
-        super().__init__(**inputs, custom_config=custom_config)
+        spec = PusherSpec(
+            **inputs,
+            custom_config=json_utils.dumps(custom_config),
+            pushed_model=types.Channel(type=standard_artifacts.PushedModel),
+        )
+        # Past the stock constructor, which makes a spec without the verdict.
+        base_component.BaseComponent.__init__(self, spec=spec)
+
+
+def _profile(input_dict: dict[str, list[types.Artifact]]) -> bytes:
+    verdict = artifact_utils.get_single_instance(input_dict[VERDICT_KEY])
+    path = os.path.join(verdict.uri, PROFILE_FILE)
+    if not fileio.exists(path):
+        raise RuntimeError(
+            f"There is no {path}, so the next run could not tell whether its data has "
+            "drifted from this model's: an earlier release has made this verdict. Run "
+            "again from DataGate: `--from DataGate`."
+        )
+    with fileio.open(path, "rb") as file:
+        return file.read()
 
 
 def _base_directory(exec_properties: dict[str, Any]) -> str:

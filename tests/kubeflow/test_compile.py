@@ -88,6 +88,27 @@ def test_the_data_gate_comes_before_the_transform(tasks):
     assert "DataGate" in tasks["Transform"]["dependentTasks"]
 
 
+def test_data_gate_is_never_reused_for_what_is_served_is_not_known_here(tasks):
+    cached = {
+        name: task.get("cachingOptions", {}).get("enableCache", False)
+        for name, task in tasks.items()
+    }
+    assert cached.pop("DataGate") is False
+    assert cached["Transform"] and cached["Trainer"] and cached["Pusher"]
+    inputs = tasks["DataGate"]["inputs"]["parameters"]
+    assert inputs["served_hash"]["runtimeValue"]["constant"] == (
+        "not known when the spec was compiled"
+    )
+
+
+def test_the_verdict_on_the_data_reaches_the_pusher(tasks):
+    verdict = tasks["Pusher"]["inputs"]["artifacts"]["verdict"]
+    assert verdict["taskOutputArtifact"] == {
+        "producerTask": "DataGate",
+        "outputArtifactKey": "verdict",
+    }
+
+
 def test_data_outside_the_image_is_refused(compiler, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("message,intent\na,b\n")

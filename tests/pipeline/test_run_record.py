@@ -1,6 +1,7 @@
 """The record of a run: one outcome and exit code for each way that a run can end."""
 
 import json
+import pathlib
 
 import pytest
 
@@ -171,3 +172,15 @@ def test_damaged_record_of_an_earlier_run_is_passed_over(
     (later / "summary.json").write_bytes(content)
     (tmp_path / "runs" / "notes.txt").write_text("not a run")
     assert run_record.unchanged_since(plan)["run_id"] == "r1"
+
+
+def test_what_is_served_is_no_part_of_the_key_and_known_after_a_push(plan):
+    assert plan.fingerprints.served == ""
+    version = pathlib.Path(plan.place.serving_dir) / "1"
+    version.mkdir(parents=True)
+    (version / "saved_model.pb").write_text("")
+    contents = place.with_served(plan.fingerprints, plan.place)
+    after = plan.model_copy(update={"fingerprints": contents})
+    assert after.fingerprints.served != ""
+    assert after.fingerprints == place.fingerprint(plan.config, plan.place)
+    assert after.key == plan.key

@@ -4,19 +4,21 @@ import csv
 import json
 
 import pytest
+import tensorflow as tf
 from tfx import v1 as tfx
 from tfx.orchestration import metadata
 
+from components.data_gate import profile
 from components.data_gate.component import DataGate, read_split
-from components.example_gen.component import ExampleGen, write_split
+from components.example_gen.component import ExampleGen, Serializer
 from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
 pytestmark = pytest.mark.slow
 
-TRAIN = [(f"Hello number {i}", "abc"[i % 3], "web" if i % 2 else "") for i in range(40)]
-EVAL = [(f"A fresh text {i}", "abc"[i % 3], "web") for i in range(10)]
+TRAIN = [(f"A first text {i}", "abc"[i % 3], "web" if i % 2 else "") for i in range(40)]
+EVAL = [(f"A first text {i + 60}", "abc"[i % 3], "web") for i in range(10)]
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def run(tmp_path, monkeypatch):
             gate={"max_interval_half_width": 0.3},
             **changes,
         )
-        nodes = nodes_of(settings.model_dump_json())
+        nodes = nodes_of(settings.model_dump_json(), str(tmp_path / "serving"))
         pipeline = tfx.dsl.Pipeline(
             pipeline_name="gate",
             pipeline_root=str(tmp_path),
@@ -57,7 +59,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def nodes_of(data):
+def nodes_of(data, serving_dir):
     example_gen = ExampleGen(data=data, task="classification", data_hash="", code="")
     examples = example_gen.outputs["examples"]
     statistics = tfx.components.StatisticsGen(examples=examples)
@@ -74,6 +76,8 @@ def nodes_of(data):
         account=example_gen.outputs["account"],
         data=data,
         task="classification",
+        serving_dir=serving_dir,
+        served_hash="",
         code="",
     )
     return [example_gen, statistics, schema, validator, gate]
@@ -93,7 +97,7 @@ def test_fresh_texts_pass_and_a_new_band_is_noted(run):
 def test_every_finding_that_stops_is_raised_at_once(run):
     held = [
         *EVAL,
-        ("hello NUMBER 3", "a", "web"),
+        ("a FIRST  text 3", "a", "web"),
         ("A typo", "abd", "web"),
         ("By fax", "a", "fax"),
     ]
@@ -135,5 +139,38 @@ def test_rows_are_read_as_they_were_written(tmp_path):
     examples = tfx.types.standard_artifacts.Examples()
     examples.uri = str(tmp_path)
     examples.split_names = '["train"]'
-    write_split(examples, "train", rows)
+    (tmp_path / "Split-train").mkdir()
+    path = str(tmp_path / "Split-train" / "data_tfrecord-00000-of-00001.gz")
+    serialize = Serializer(tuple(rows[0].features()))
+    with tf.io.TFRecordWriter(path, "GZIP") as writer:
+        for row in rows:
+            writer.write(serialize(row.features()))
     assert list(read_split(examples, "train")) == rows
+
+
+def serve(folder, found):
+    (folder / "1" / "assets.extra").mkdir(parents=True)
+    (folder / "1" / "saved_model.pb").write_text("")
+    (folder / "1" / "assets.extra" / "data_profile.json").write_text(found)
+
+
+def test_profile_of_the_train_split_is_written_and_compared(run, tmp_path):
+    run(TRAIN, EVAL)
+    (path,) = (tmp_path / "DataGate" / "verdict").rglob("profile.json")
+    written = profile.parse(path.read_bytes())
+    assert (written.rows, written.labels) == (40, {"a": 14, "b": 13, "c": 13})
+    assert written.words["first"] == 40
+    assert written.slices["sales channel"] == {"web": 20}
+    serve(tmp_path / "serving", path.read_text())
+    with pytest.raises(DataRefused) as error:
+        run([*TRAIN, *[(f"A text {i}", "aa", "web") for i in range(50, 56)]], EVAL)
+    (new,) = error.value.findings
+    assert "the serving model (version 1) was not trained on: 1: 'aa' (6 rows" in new
+    assert """`--set 'data.gate.allow_new_labels=["aa"]'`""" in new
+
+
+def test_damaged_profile_is_told_and_stops_nothing(run, tmp_path):
+    serve(tmp_path / "serving", '{"format": "texttune data pro')
+    findings, _ = run(TRAIN, EVAL)
+    (told,) = [f for f in findings if f["rule"] == "not_compared"]
+    assert told["severity"] == "note" and "it is damaged (EOF" in told["message"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.data_gate import leakage, near_duplicates, texts
+from components.data_gate import leakage, near_duplicates, text_keys
 
 TEXT = "Could you please tell me why my card payment was declined in the shop"
 
@@ -14,7 +14,7 @@ def run(rows):
             "train": rows(*[(text, "a") for text in train]),
             "eval": rows(*[(text, "a") for text in held], prefix="e"),
         }
-        return leakage.near_duplicates(splits, texts.keys_of(splits), settings)
+        return leakage.near_duplicates(splits, text_keys.keys_of(splits), settings)
 
     return run
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from components.data_gate import repeats, texts
+from components.data_gate import repeats, text_keys
 
 
 def run(rule, splits, settings):
-    return rule(splits, texts.keys_of(splits), settings)
+    return rule(splits, text_keys.keys_of(splits), settings)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,9 @@ def test_one_label_for_each_text_is_no_contradiction(rows, settings):
 
 def test_repeated_rows_above_one_percent_are_noted(rows):
     train = rows(*[(f"text {i}", "a") for i in range(97)], *[("Text 5", "a")] * 2)
-    (found,) = repeats.repeated_rows(train, texts.keys_of({"train": train, "eval": []}))
+    (found,) = repeats.repeated_rows(
+        train, text_keys.keys_of({"train": train, "eval": []})
+    )
     assert (found.rule, found.severity) == ("repeated_row", "note")
     assert found.examples == ("'Text 5' (r97 as r5)", "'Text 5' (r98 as r5)")
     assert "2 of 99 (2.02%)" in found.message
@@ -102,5 +104,5 @@ def test_repeated_rows_above_one_percent_are_noted(rows):
 )
 def test_few_copies_and_other_targets_are_not_noted(rows, copy):
     train = rows(*[(f"text {i}", "a") for i in range(99)], copy)
-    keys = texts.keys_of({"train": train, "eval": []})
+    keys = text_keys.keys_of({"train": train, "eval": []})
     assert repeats.repeated_rows(train, keys) == []

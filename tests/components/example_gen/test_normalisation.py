@@ -178,3 +178,20 @@ def test_excerpt_is_one_line_of_at_most_80_characters():
     assert normalisation.excerpt("two\nlines") == "two lines"
     assert normalisation.excerpt("x" * 80) == "x" * 80
     assert normalisation.excerpt("x" * 81) == "x" * 79 + "…"
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("Card lost?", ["card", "lost"]),
+        ('He said: "No!"...', ["he", "said", "no"]),
+        ("it's 3.50 e-mail", ["it's", "3.50", "e-mail"]),
+        ("ｃａｒｄ STRASSE straße", ["card", "strasse", "strasse"]),
+        ("退款 now", ["退", "款", "now"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("?! --", []),
+    ],
+    ids=["plain", "quoted", "inner", "width_and_case", "chinese", "marks", "none"],
+)
+def test_words_are_folded_without_closing_punctuation(text, words):
+    assert normalisation.words(text) == words

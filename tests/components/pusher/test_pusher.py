@@ -32,15 +32,31 @@ def make_model(artifacts, folder, content):
     return model
 
 
-def push(artifacts, tmp_path, *, name="a", model_blessed=1, infra_blessed=1):
+def make_verdict(folder, profile):
+    from components.artifacts import DataVerdict
+
+    verdict = make_artifact(DataVerdict, folder)
+    if profile is not None:
+        (folder / "profile.json").write_text(profile)
+    return verdict
+
+
+def push(
+    artifacts, tmp_path, *, name="a", model_blessed=1, infra_blessed=1, profile="{}"
+):
     """Runs the executor on a new model; a blessing given as None is left out.
+
+    So is a profile of the data that is None.
 
     Returns:
       (the PushedModel artifact, its pushed.json)
     """
     from components.pusher import component
 
-    inputs = {"model": [make_model(artifacts, tmp_path / name / "model", name)]}
+    inputs = {
+        "model": [make_model(artifacts, tmp_path / name / "model", name)],
+        "verdict": [make_verdict(tmp_path / name / "verdict", profile)],
+    }
     for key, artifact_type, blessed in (
         ("model_blessing", artifacts.ModelBlessing, model_blessed),
         ("infra_blessing", artifacts.InfraBlessing, infra_blessed),
@@ -90,6 +106,31 @@ def test_blessed_by_both_is_pushed_and_recorded(artifacts, tmp_path, monkeypatch
     assert os.listdir(pushed.uri) == ["pushed.json"]  # No second copy of the model.
     event = json.loads((tmp_path / "events").read_text())
     assert (event["kind"], event["pushed"], event["version"]) == ("push", True, 1)
+
+
+PROFILE = "assets.extra/data_profile.json"
+
+
+def test_profile_of_the_data_is_in_the_version(artifacts, tmp_path):
+    push(artifacts, tmp_path, profile='{"rows": 7}')
+    assert (tmp_path / "serving" / "1" / PROFILE).read_text() == '{"rows": 7}'
+
+
+def test_same_model_of_other_data_is_another_version(artifacts, tmp_path):
+    push(artifacts, tmp_path, name="a", profile='{"rows": 7}')
+    (tmp_path / "a").rename(tmp_path / "first")
+    _, recorded = push(artifacts, tmp_path, name="a", profile='{"rows": 8}')
+    assert (recorded["version"], recorded["created"]) == (2, True)
+    assert (tmp_path / "serving" / "1" / PROFILE).read_text() == '{"rows": 7}'
+    assert (tmp_path / "serving" / "2" / PROFILE).read_text() == '{"rows": 8}'
+
+
+def test_verdict_without_a_profile_fails_the_node_and_pushes_nothing(
+    artifacts, tmp_path
+):
+    with pytest.raises(RuntimeError, match="verdict/profile.json.*--from DataGate"):
+        push(artifacts, tmp_path, profile=None)
+    assert not (tmp_path / "serving").exists()
 
 
 def test_two_pushes_are_two_versions(artifacts, tmp_path):
@@ -168,12 +209,14 @@ def channel(artifact_type):
 def make_component(artifacts, base_directory, **changes):
     from tfx.proto import pusher_pb2
 
+    from components.artifacts import DataVerdict
     from components.pusher import component
 
     arguments = {
         "model": channel(artifacts.Model),
         "model_blessing": channel(artifacts.ModelBlessing),
         "infra_blessing": channel(artifacts.InfraBlessing),
+        "verdict": channel(DataVerdict),
         "push_destination": pusher_pb2.PushDestination(
             filesystem=pusher_pb2.PushDestination.Filesystem(
                 base_directory=base_directory
@@ -194,7 +237,9 @@ def test_component_runs_our_executor_and_carries_the_code_hash(artifacts):
     assert component._base_directory(pusher.exec_properties) == "/served"
 
 
-@pytest.mark.parametrize("name", ["model_blessing", "infra_blessing", "model"])
+@pytest.mark.parametrize(
+    "name", ["model_blessing", "infra_blessing", "model", "verdict"]
+)
 def test_component_without_a_channel_is_refused(artifacts, name):
     with pytest.raises(ValueError, match=rf"not checked\. Missing: \['{name}'\]"):
         make_component(artifacts, "/served", **{name: None})
