@@ -16,7 +16,7 @@ class DataAccount(Artifact):
 
 
 class DataVerdict(Artifact):
-    """What the DataGate found: findings.json, and profile.json of the train split."""
+    """What the DataGate found: findings, the train split's profile, statistics."""
 
     TYPE_NAME = "texttune.DataVerdict"
 

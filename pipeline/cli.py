@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import click
 
+from pipeline.commands.schema import schema
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the `texttune` command."""
@@ -95,6 +97,9 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 @click.version_option(package_name="texttune")
 def texttune() -> None:
     """Fine-tunes T5 or BERT on your own text, proves it, and promotes it."""
+
+
+texttune.add_command(schema)
 
 
 @texttune.command(context_settings=_HELP)

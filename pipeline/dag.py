@@ -67,6 +67,9 @@ def create_pipeline(
         serving_dir=place.serving_dir,
         served_hash=fingerprints.served,
         code=code["DataGate"],
+        checkpoint_dir=place.checkpoint_dir,
+        checkpoint_hash=fingerprints.checkpoint,
+        model=config.model.model_dump_json(),
     ).with_id("DataGate")
 
     learned = {

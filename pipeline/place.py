@@ -5,7 +5,7 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 
-from components.data_gate import served
+from components.data_gate.drift import served
 from components.example_gen import sources
 from components.example_gen.settings import DataSettings
 from pipeline import fingerprints
@@ -107,8 +107,12 @@ def cluster(config: Config) -> Place:
     )
 
 
-def schema_file(name: str | None) -> str | None:
+def schema_file(name: str | None, key: str = "data.reviewed_schema") -> str | None:
     """The path of a reviewed schema: a name in `schemas/`, or a path.
+
+    Args:
+      name: as it is given.
+      key: what gave it, for the message.
 
     Raises:
       ConfigError: if there is none; lists those there are.
@@ -121,7 +125,7 @@ def schema_file(name: str | None) -> str | None:
             return os.path.abspath(path)
     there = sorted(n[:-6] for n in os.listdir(folder) if n.endswith(".pbtxt"))
     raise ConfigError(
-        f"data.reviewed_schema: there is no schema {name!r}. Allowed: a path, or one "
+        f"{key}: there is no schema {name!r}. Allowed: a path, or one "
         f"of {there} in schemas/."
     )
 

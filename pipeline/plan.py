@@ -15,6 +15,7 @@ LOG_FILE = "log.txt"
 REPORT_FILE = "report.html"
 REJECTED_FILE = "rejected.jsonl"
 FINDINGS_FILE = "findings.json"
+TEXT_STATISTICS_FILE = "text_statistics.json"
 
 
 class Plan(Section):

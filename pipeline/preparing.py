@@ -54,6 +54,10 @@ def _prepare(config: Config, options: Options) -> Plan:
                     f"{files.way_to_a_missing_file(path)}"
                 )
             reading.check_columns(path, here.data)
+    if here.schema_file is not None:
+        from pipeline import schema_files  # Its imports take a tenth of a second.
+
+        schema_files.read(here.schema_file)
     _check_nodes(config, options)
     _prepare_root(config)
     here = here.model_copy(

@@ -80,6 +80,8 @@ def make(
         or _last(events, "data", "account"),
         "data_findings": _read_json(os.path.join(run_dir, plans.FINDINGS_FILE))
         or written("DataGate", "verdict", plans.FINDINGS_FILE),
+        "text_statistics": written("DataGate", "verdict", plans.TEXT_STATISTICS_FILE)
+        or _last(events, "text_statistics", "statistics"),
         "nodes": _nodes(events),
         "training": written("Trainer", "model_run", "history.json"),
         "metrics": evaluation["metrics"] if evaluation else [],

@@ -21,6 +21,9 @@ from tensorflow_text.core.pybinds import (
 
 from trainer_module.settings import ModelSettings
 
+# (tokens, unknown tokens among them) of each row; int64 [batch] each.
+Counts = tuple[tf.Tensor, tf.Tensor]
+
 
 class Tokenizer(Protocol):
     """Turns text into ids inside a graph."""
@@ -32,6 +35,15 @@ class Tokenizer(Protocol):
 
     def encode_target(self, text: tf.Tensor) -> tf.RaggedTensor:
         """string [batch] -> int64 [batch, (tokens)], at most `max_target_tokens`."""
+
+    def count(self, text: tf.Tensor) -> Counts:
+        """Of what `encode` would give if it cut nothing off."""
+
+    def count_target(self, text: tf.Tensor) -> Counts:
+        """Of what `encode_target` would give if it cut nothing off."""
+
+    def unknown_pieces(self, text: tf.Tensor) -> tf.Tensor:
+        """string [batch] -> string [unknowns]: what the unknown tokens stand for."""
 
 
 class BertTokenizer(tf.Module):
@@ -45,6 +57,7 @@ class BertTokenizer(tf.Module):
         position = {token: i for i, token in enumerate(vocabulary)}
         self.pad_id = position["[PAD]"]
         self._cls, self._sep = position["[CLS]"], position["[SEP]"]
+        self._unk = position["[UNK]"]
         self._max_tokens = settings.max_source_tokens
         words, normalizer = _bert_models(
             tuple(vocabulary), _lower_cases(checkpoint_dir)
@@ -64,6 +77,15 @@ class BertTokenizer(tf.Module):
 
     def encode_target(self, text: tf.Tensor) -> tf.RaggedTensor:
         raise TypeError("A BERT model writes no text; its targets are class ids.")
+
+    def count(self, text: tf.Tensor) -> Counts:
+        return _counts(self._tokenizer.tokenize(text), self._unk, special=2)
+
+    def count_target(self, text: tf.Tensor) -> Counts:
+        raise TypeError("A BERT model writes no text; its targets are class ids.")
+
+    def unknown_pieces(self, text: tf.Tensor) -> tf.Tensor:
+        return _pieces(text, *self._tokenizer.tokenize_with_offsets(text), self._unk)
 
 
 class T5Tokenizer(tf.Module):
@@ -88,6 +110,16 @@ class T5Tokenizer(tf.Module):
 
     def encode_target(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._with_end(text, self._max_target_tokens)
+
+    def count(self, text: tf.Tensor) -> Counts:
+        return self.count_target(self._prefixed(text))
+
+    def count_target(self, text: tf.Tensor) -> Counts:
+        return _counts(self._tokenizer.tokenize(text), self.unk_id, special=1)
+
+    def unknown_pieces(self, text: tf.Tensor) -> tf.Tensor:
+        found = self._tokenizer.tokenize_with_offsets(text)
+        return _pieces(text, *found, self.unk_id)
 
     def decode(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [batch, tokens], padded after </s> -> string [batch]."""
@@ -131,6 +163,27 @@ def _bert_models(
     )
     normalizer = normalizer_builder.build_fast_bert_normalizer_model(lower_case)
     return np.frombuffer(words, np.uint8), np.frombuffer(normalizer, np.uint8)
+
+
+def _counts(words: tf.RaggedTensor, unk_id: int, *, special: int) -> Counts:
+    unknown = tf.cast(words == unk_id, tf.int64)
+    return words.row_lengths() + special, tf.reduce_sum(unknown, axis=1)
+
+
+def _pieces(
+    text: tf.Tensor,
+    words: tf.RaggedTensor,
+    starts: tf.RaggedTensor,
+    ends: tf.RaggedTensor,
+    unk_id: int,
+) -> tf.Tensor:
+    """The bytes of `text` where a word is unknown: string [unknowns]."""
+    unknown = words.flat_values == unk_id
+    texts = tf.gather(text, words.value_rowids())
+    pieces = tf.strings.substr(
+        texts, starts.flat_values, ends.flat_values - starts.flat_values
+    )
+    return tf.boolean_mask(pieces, unknown)
 
 
 def _column(token_id: int, rows: tf.Tensor) -> tf.RaggedTensor:

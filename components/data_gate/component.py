@@ -2,32 +2,27 @@
 
 # No `from __future__ import annotations`: TFX reads the annotations themselves.
 import dataclasses
-import itertools
 import json
 import os
-from collections.abc import Iterator
 from typing import Any
 
-import tensorflow as tf
-from google.protobuf import text_format
-from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
 from tfx import v1 as tfx
 from tfx.dsl.io import fileio
-from tfx.types import artifact_utils, standard_artifacts
+from tfx.types import standard_artifacts
 
 from components import artifacts
-from components.data_gate import core, drift, profile, served
+from components.data_gate import core, inputs
+from components.data_gate.drift import comparison, profile, served
 from components.data_gate.findings import Finding, Splits
-from components.data_gate.schema_rules import Anomaly
+from components.data_gate.texts import examination
 from components.example_gen.component import ACCOUNT_FILE
 from components.example_gen.core import SPLITS
-from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
-from trainer_module import features, progress
+from trainer_module import progress
 from trainer_module.progress import DataRefused
+from trainer_module.settings import ModelSettings
 
 FINDINGS_FILE = "findings.json"
-_RECORDS_AT_ONCE = 256
 _Input = tfx.dsl.components.InputArtifact
 
 
@@ -40,40 +35,46 @@ def DataGate(
     verdict: tfx.dsl.components.OutputArtifact[artifacts.DataVerdict],
     data: tfx.dsl.components.Parameter[str],
     task: tfx.dsl.components.Parameter[str],
+    model: tfx.dsl.components.Parameter[str],
+    checkpoint_dir: tfx.dsl.components.Parameter[str],
+    checkpoint_hash: tfx.dsl.components.Parameter[str],
     serving_dir: tfx.dsl.components.Parameter[str],
     served_hash: tfx.dsl.components.Parameter[str],
     code: tfx.dsl.components.Parameter[str],
 ) -> None:
-    """Writes findings.json, and raises DataRefused if one of them stops the run.
+    """Writes what it finds, and raises DataRefused if one of them stops the run.
 
     Args:
       examples: ExampleGen's.
       schema: inferred or reviewed.
       anomalies: ExampleValidator's, which by themselves stop nothing.
       account: ExampleGen's.
-      verdict: findings.json, and profile.json of the train split.
+      verdict: findings.json, profile.json of the train split, text_statistics.json.
       data: JSON of `DataSettings`.
       task: "classification" or "summarization".
+      model: JSON of `ModelSettings`.
+      checkpoint_dir: whose tokenizer counts the tokens of the texts.
+      checkpoint_hash: of its content; a part of the cache key, not read.
       serving_dir: the folder of the served versions, or "" for no comparison.
-      served_hash: of the served version's profile; a part of the cache key, not read.
+      served_hash: of the served version's profile; likewise.
       code: fingerprint of this project's code; likewise.
     """
-    del served_hash, code
+    del checkpoint_hash, served_hash, code
     settings = DataSettings.model_validate_json(data)
-    splits = {split: list(read_split(examples, split)) for split in SPLITS}
+    splits = {split: list(inputs.read_split(examples, split)) for split in SPLITS}
     told = _read_account(account)
     _check_against_account(splits, told)
-    domains = read_domains(schema)
+    domains = inputs.read_domains(schema)
     findings = core.check(
         splits,
-        [a for split in SPLITS for a in read_anomalies(anomalies, split)],
+        [a for split in SPLITS for a in inputs.read_anomalies(anomalies, split)],
         domains=domains,
         settings=settings,
         task=task,
     )
     counts = {split: profile.count(rows, task) for split, rows in splits.items()}
     columns = profile.columns_of(told, settings.train)
-    findings += drift.check(
+    findings += comparison.check(
         splits,
         counts,
         served.newest(serving_dir),
@@ -82,61 +83,19 @@ def DataGate(
         settings=settings,
         task=task,
     )
-    findings.sort(key=lambda f: f.severity != "stop")
-    _write_profile(verdict, profile.of(counts["train"], task=task, columns=columns))
-    _write_findings(verdict, findings)
-    notes = [dataclasses.asdict(f) for f in findings if f.severity == "note"]
-    progress.report("data_gate", notes=notes)
-    stops = [f.message for f in findings if f.severity == "stop"]
-    if stops:
-        raise DataRefused(*stops)
-
-
-def read_split(examples, split: str) -> Iterator[Example]:
-    """Yields the raw examples of a split, in the file's order."""
-    folder = artifact_utils.get_split_uri([examples], split)
-    paths = sorted(fileio.glob(os.path.join(folder, "*")))
-    # Handing over a record costs a millisecond, however many come at once.
-    batches = tf.data.TFRecordDataset(paths, "GZIP").batch(_RECORDS_AT_ONCE)
-    for record in itertools.chain.from_iterable(batches.as_numpy_iterator()):
-        parsed = tf.train.Example.FromString(record).features.feature
-        values = {
-            name: feature.bytes_list.value[0].decode("utf-8")
-            for name, feature in parsed.items()
-        }
-        raw = {name: values.pop(name) for name in features.RAW}
-        yield Example(**raw, slices=values)
-
-
-def read_anomalies(anomalies, split: str) -> Iterator[Anomaly]:
-    """Yields each reason of each anomaly that ExampleValidator found in a split."""
-    folder = artifact_utils.get_split_uri([anomalies], split)
-    with fileio.open(os.path.join(folder, "SchemaDiff.pb"), "rb") as file:
-        found = anomalies_pb2.Anomalies.FromString(file.read())
-    named = dict(found.anomaly_info)
-    if found.HasField("dataset_anomaly_info"):
-        named[""] = found.dataset_anomaly_info
-    for name, info in sorted(named.items()):
-        feature = ".".join(info.path.step) or name
-        # Without a reason, all that there is to tell is the description.
-        for reason in info.reason or [info]:
-            kind = anomalies_pb2.AnomalyInfo.Type.Name(getattr(reason, "type", 0))
-            yield Anomaly(split, feature, kind, reason.description.strip())
-
-
-def read_domains(schema) -> dict[str, list[str]]:
-    """Returns, for each feature with a closed list of values, that list."""
-    (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
-    with fileio.open(path) as file:
-        parsed = text_format.Parse(file.read(), schema_pb2.Schema())
-    shared = {domain.name: list(domain.value) for domain in parsed.string_domain}
-    domains = {}
-    for feature in parsed.feature:
-        if feature.HasField("string_domain"):
-            domains[feature.name] = list(feature.string_domain.value)
-        elif feature.domain in shared:
-            domains[feature.name] = shared[feature.domain]
-    return domains
+    fileio.makedirs(verdict.uri)
+    findings += examination.look_at(
+        splits,
+        task=task,
+        settings=settings,
+        checkpoint_dir=checkpoint_dir,
+        model=ModelSettings.model_validate_json(model),
+        schema=schema,
+        verdict=verdict,
+    )
+    found = profile.of(counts["train"], task=task, columns=columns)
+    _write(verdict, profile.PROFILE_FILE, found.to_json())
+    _conclude(verdict, findings)
 
 
 def _read_account(account) -> dict[str, Any]:
@@ -153,17 +112,21 @@ def _check_against_account(splits: Splits, account: dict[str, Any]) -> None:
         )
 
 
-def _write_profile(verdict, found: profile.Profile) -> None:
-    fileio.makedirs(verdict.uri)
-    with fileio.open(os.path.join(verdict.uri, profile.PROFILE_FILE), "w") as file:
-        file.write(found.to_json())
-
-
-def _write_findings(verdict, findings: list[Finding]) -> None:
-    fileio.makedirs(verdict.uri)
+def _conclude(verdict, findings: list[Finding]) -> None:
+    """Writes and tells of what was found; those that stop the run are raised."""
+    findings = sorted(findings, key=lambda finding: finding.severity != "stop")
     written = {"findings": [dataclasses.asdict(f) for f in findings]}
     text = json.dumps(written, indent=2, ensure_ascii=False)
-    with fileio.open(os.path.join(verdict.uri, FINDINGS_FILE), "w") as file:
-        file.write(text)
+    _write(verdict, FINDINGS_FILE, text)
     # TFX removes what a node that fails has written; the run keeps this.
     progress.keep(FINDINGS_FILE, text)
+    notes = [dataclasses.asdict(f) for f in findings if f.severity == "note"]
+    progress.report("data_gate", notes=notes)
+    stops = [f.message for f in findings if f.severity == "stop"]
+    if stops:
+        raise DataRefused(*stops)
+
+
+def _write(verdict, name: str, text: str) -> None:
+    with fileio.open(os.path.join(verdict.uri, name), "w") as file:
+        file.write(text)

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from components.data_gate import (
+from components.data_gate.findings import Finding, Splits
+from components.data_gate.rules import (
     columns,
     labels,
     leakage,
@@ -11,8 +12,7 @@ from components.data_gate import (
     sizes,
     text_keys,
 )
-from components.data_gate.findings import Finding, Splits
-from components.data_gate.schema_rules import Anomaly
+from components.data_gate.rules.schema_rules import Anomaly
 from components.example_gen.settings import DataSettings
 
 

@@ -23,8 +23,8 @@ from tfx.types import (
 from tfx.utils import json_utils, proto_utils
 
 from components import artifacts
-from components.data_gate.profile import PROFILE_FILE
-from components.data_gate.served import PROFILE_PATH
+from components.data_gate.drift.profile import PROFILE_FILE
+from components.data_gate.drift.served import PROFILE_PATH
 from serving import promotion
 from trainer_module import progress
 

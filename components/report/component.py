@@ -38,7 +38,7 @@ def Report(
       infra_blessing: check.json of ModelCheck.
       pushed_model: pushed.json of the Pusher.
       account: account.json of ExampleGen.
-      verdict: findings.json of DataGate.
+      verdict: findings.json and text_statistics.json of DataGate.
       model_run: history.json of the Trainer.
       report: gets report.html.
       title: name of the job.
@@ -58,6 +58,7 @@ def Report(
             "model_check": _read(infra_blessing, "check.json"),
             "account": _read(account, "account.json"),
             "findings": findings.get("findings"),
+            "text_statistics": _read(verdict, "text_statistics.json"),
             "evaluation": evaluated,
             "checks": _checks(given.get("gate", {}), evaluated),
             "history": _read(model_run, "history.json"),

@@ -9,6 +9,7 @@ stopped early has no metrics, and the page says so instead of showing nothing.
   model_check    check.json of ModelCheck
   account        account.json of ExampleGen
   findings       the list in findings.json of DataGate
+  text_statistics  text_statistics.json of DataGate
   evaluation     what `components.evaluator.results.read` gives
   checks         of the gate: metric, slice, rule, bound, value, baseline, passed,
                  in_words
@@ -29,6 +30,7 @@ from components.evaluator import slices
 TEMPLATE = "report.html.j2"
 NONE = "–"
 
+_PARTS_SHOWN = 4
 _UNITS = {"seconds": "s", "mb": "MB"}
 
 
@@ -56,6 +58,7 @@ def render(facts: Mapping[str, Any]) -> str:
         account=facts.get("account"),
         totals=account_totals(facts.get("account")),
         findings=facts.get("findings"),
+        texts=text_rows(facts.get("text_statistics")),
         metrics=metric_tables(facts.get("evaluation")),
         checks=facts.get("checks"),
         history=facts.get("history"),
@@ -137,6 +140,53 @@ def account_totals(account: Mapping[str, Any] | None) -> dict[str, int]:
         "rejected": sum(sum(file["rejected"].values()) for file in files),
         "left out": sum(file.get("left_out", 0) for file in files),
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class TextRow:
+    """The texts of one split: numbers as in text_statistics.json, shares in words."""
+
+    split: str
+    which: str
+    rows: int
+    tokens: Mapping[str, float | None]
+    truncated: str
+    unknown: str
+    copies: str
+    languages: str
+    scripts: str
+
+
+def text_rows(statistics: Mapping[str, Any] | None) -> list[TextRow]:
+    """One row for the source and one for the target, of each split."""
+    return [
+        TextRow(
+            split,
+            which,
+            of_split["rows"],
+            groups["tokens"],
+            _percent(groups["truncated"]["share"]),
+            _percent(groups["unknown"]["share"]),
+            _percent(groups["duplicates"]["share"]) if "duplicates" in groups else NONE,
+            _parts(groups["languages"]),
+            _parts(groups["scripts"]),
+        )
+        for split, of_split in (statistics or {}).items()
+        for which, groups in of_split.items()
+        if which != "rows"
+    ]
+
+
+def _parts(group: Mapping[str, Any]) -> str:
+    """The largest shares; where there are none, why."""
+    if "why_none" in group:
+        return str(group["why_none"])
+    parts = [f"{name} {_percent(s)}" for name, s in group["shares"].items()]
+    return ", ".join(parts[:_PARTS_SHOWN]) + (", …" if parts[_PARTS_SHOWN:] else "")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
 
 
 @dataclasses.dataclass(frozen=True)

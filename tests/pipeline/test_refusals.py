@@ -210,3 +210,11 @@ def test_answer_needs_no_heavy_import(arguments):
         text=True,
     )
     assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_reviewed_schema_that_is_none_names_file_and_line(job, refused, tmp_path):
+    schema = tmp_path / "broken.pbtxt"
+    schema.write_text('feature {\n  name: "text"\n  typ: BYTES\n}\n')
+    job["data"]["reviewed_schema"] = str(schema)
+    output = refused(job, USAGE)
+    assert f"data.reviewed_schema: {schema}, line 3: " in output

@@ -184,3 +184,24 @@ def test_what_is_served_is_no_part_of_the_key_and_known_after_a_push(plan):
     assert after.fingerprints.served != ""
     assert after.fingerprints == place.fingerprint(plan.config, plan.place)
     assert after.key == plan.key
+
+
+STATISTICS = {"train": {"rows": 3, "text": {}}}
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["executed", "reused"])
+def test_text_statistics_are_read_from_the_artifact(make, tmp_path, cached):
+    (tmp_path / "verdict").mkdir()
+    path = tmp_path / "verdict" / "text_statistics.json"
+    path.write_text(json.dumps(STATISTICS))
+    outputs = {"verdict": {"uri": str(path.parent), "id": 1, "properties": {}}}
+    left = result()
+    left["run"]["nodes"]["DataGate"] = {"state": "COMPLETE", "outputs": outputs}
+    event = {"kind": "node_finished", "node": "DataGate", "seconds": 1}
+    record = make(events=[{**event, "cached": cached}], result=left)
+    assert record["text_statistics"] == STATISTICS
+
+
+def test_text_statistics_of_refused_data_are_those_of_the_event(make):
+    event = {"kind": "text_statistics", "statistics": STATISTICS}
+    assert make(events=[event], code=1)["text_statistics"] == STATISTICS

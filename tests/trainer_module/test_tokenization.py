@@ -226,3 +226,50 @@ def test_tokenizers_take_any_number_of_rows(tiny_t5_dir, tiny_bert_dir, rows):
         found = tokenization.load(path, settings).encode(texts)
         assert found.nrows() == rows
         assert found.dtype == tf.int64
+
+
+def counted(counts):
+    lengths, unknowns = counts
+    return lengths.numpy().tolist(), unknowns.numpy().tolist()
+
+
+def test_bert_counts_what_it_would_cut_off(minilm_dir):
+    def load(max_tokens):
+        settings = ModelSettings(checkpoint=minilm_dir, max_source_tokens=max_tokens)
+        return tokenization.load(minilm_dir, settings)
+
+    whole = load(4096).encode(tf.constant(EVERYDAY))
+    lengths, unknowns = counted(load(4).count(tf.constant(EVERYDAY)))
+    assert lengths == whole.row_lengths().numpy().tolist()
+    assert unknowns == [row.count(100) for row in whole.to_list()]  # [UNK]
+    assert sum(unknowns) > 0
+
+
+def test_bert_tells_what_it_does_not_know(minilm):
+    text = tf.constant(["love 😀 it", "all known", "й 😀"])
+    found = [piece.decode() for piece in minilm.unknown_pieces(text).numpy()]
+    assert found == ["😀", "😀"]
+
+
+def test_counting_no_text_gives_no_counts(minilm):
+    assert counted(minilm.count(tf.constant([], tf.string))) == ([], [])
+    assert minilm.unknown_pieces(tf.constant([], tf.string)).shape == (0,)
+
+
+def test_t5_counts_what_it_would_cut_off(tiny_t5_dir, sentences):
+    def load(max_tokens):
+        limits = {"max_source_tokens": max_tokens, "max_target_tokens": max_tokens}
+        return t5(tiny_t5_dir, prefix="summarize: ", **limits)
+
+    texts = tf.constant([*sentences, "{ ~ }", ""])
+    for encode, count in (("encode", "count"), ("encode_target", "count_target")):
+        whole = getattr(load(1024), encode)(texts)
+        lengths, unknowns = counted(getattr(load(4), count)(texts))
+        assert lengths == whole.row_lengths().numpy().tolist()
+        assert unknowns == [row.count(2) for row in whole.to_list()]  # <unk>
+    assert unknowns[-2] == 3
+
+
+def test_t5_tells_what_it_does_not_know(tiny_t5_dir):
+    found = t5(tiny_t5_dir).unknown_pieces(tf.constant(["{ and ~", "card"]))
+    assert [piece.decode().strip() for piece in found.numpy()] == ["{", "~"]

@@ -8,12 +8,17 @@ import tensorflow as tf
 from tfx import v1 as tfx
 from tfx.orchestration import metadata
 
-from components.data_gate import profile
-from components.data_gate.component import DataGate, read_split
+from components.data_gate.component import DataGate
+from components.data_gate.drift import profile
+from components.data_gate.inputs import read_split
 from components.example_gen.component import ExampleGen, Serializer
 from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
+from pipeline import checkpoints
+from pipeline.config import load
+from tests.pipeline.conftest import ROOT
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
+from trainer_module.settings import ModelSettings
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +37,7 @@ def run(tmp_path, monkeypatch):
             csv.writer(file).writerows([("text", "label", "sales channel"), *rows])
         return str(tmp_path / name)
 
-    def run(train, held, **changes):
+    def run(train, held, *, schema=None, max_source_tokens=128, **changes):
         settings = DataSettings(
             train=write("train.csv", train),
             eval=write("eval.csv", held),
@@ -42,7 +47,12 @@ def run(tmp_path, monkeypatch):
             gate={"max_interval_half_width": 0.3},
             **changes,
         )
-        nodes = nodes_of(settings.model_dump_json(), str(tmp_path / "serving"))
+        nodes = nodes_of(
+            settings.model_dump_json(),
+            str(tmp_path / "serving"),
+            schema,
+            max_source_tokens,
+        )
         pipeline = tfx.dsl.Pipeline(
             pipeline_name="gate",
             pipeline_root=str(tmp_path),
@@ -59,13 +69,20 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def nodes_of(data, serving_dir):
+def nodes_of(data, serving_dir, schema_file, max_source_tokens):
+    checkpoint_dir = checkpoints.locate(load(str(ROOT / "configs" / "intent.yaml")))
+    model = ModelSettings(
+        checkpoint=checkpoint_dir, max_source_tokens=max_source_tokens
+    )
     example_gen = ExampleGen(data=data, task="classification", data_hash="", code="")
     examples = example_gen.outputs["examples"]
     statistics = tfx.components.StatisticsGen(examples=examples)
-    schema = tfx.components.SchemaGen(
-        statistics=statistics.outputs["statistics"], exclude_splits=["eval"]
-    )
+    if schema_file:
+        schema = tfx.components.ImportSchemaGen(schema_file=schema_file)
+    else:
+        schema = tfx.components.SchemaGen(
+            statistics=statistics.outputs["statistics"], exclude_splits=["eval"]
+        )
     validator = tfx.components.ExampleValidator(
         statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
     )
@@ -79,6 +96,9 @@ def nodes_of(data, serving_dir):
         serving_dir=serving_dir,
         served_hash="",
         code="",
+        checkpoint_dir=checkpoint_dir,
+        checkpoint_hash="",
+        model=model.model_dump_json(),
     )
     return [example_gen, statistics, schema, validator, gate]
 
@@ -90,8 +110,10 @@ def test_fresh_texts_pass_and_a_new_band_is_noted(run):
         ("thin_label", "note"),
     ]
     assert "'21 to 60 words'" in findings[0]["examples"][0]
-    assert [event["kind"] for event in events] == ["data", "data_gate"]
-    assert events[1]["notes"] == findings
+    assert [event["kind"] for event in events] == [
+        *("data", "text_statistics", "data_gate")
+    ]
+    assert events[2]["notes"] == findings
 
 
 def test_every_finding_that_stops_is_raised_at_once(run):
@@ -174,3 +196,41 @@ def test_damaged_profile_is_told_and_stops_nothing(run, tmp_path):
     findings, _ = run(TRAIN, EVAL)
     (told,) = [f for f in findings if f["rule"] == "not_compared"]
     assert told["severity"] == "note" and "it is damaged (EOF" in told["message"]
+
+
+def test_texts_are_told_of_beside_the_findings(run, tmp_path):
+    findings, events = run(TRAIN, EVAL, max_source_tokens=4)
+    (path,) = (tmp_path / "DataGate" / "verdict").rglob("text_statistics.json")
+    written = json.loads(path.read_text())
+    assert written == events[1]["statistics"]
+    assert {split: found["rows"] for split, found in written.items()} == {
+        **{"train": 40, "eval": 10}
+    }
+    # "Hello number 7" is three words, and two tokens more are the model's own.
+    assert written["train"]["text"]["tokens"]["max"] == 5
+    assert written["train"]["text"]["truncated"]["rows"] == 40
+    (note,) = (f for f in findings if f["rule"] == "truncated_text")
+    assert "`--set model.max_source_tokens=6`" in note["message"]
+
+
+REVIEWED = """
+feature { name: "text" type: BYTES
+  natural_language_domain {
+    sequence_length_constraints { max_sequence_length: 6 }
+  }
+}
+feature { name: "target" type: BYTES }
+feature { name: "example_id" type: BYTES }
+feature { name: "sales channel" type: BYTES }
+feature { name: "text_length" type: BYTES }
+"""
+
+
+def test_text_that_is_longer_than_the_reviewed_schema_allows_stops(run, tmp_path):
+    schema = tmp_path / "reviewed.pbtxt"
+    schema.write_text(REVIEWED)
+    held = [*EVAL, ("one two three four five", "a", "web")]
+    with pytest.raises(DataRefused) as error:
+        run(TRAIN, held, schema=str(schema), reviewed_schema=str(schema))
+    (finding,) = error.value.findings
+    assert "longer than the 6 tokens" in finding and "1 row: 'one two" in finding

@@ -2,8 +2,9 @@
 
 import pytest
 
-from components.data_gate import core, schema_rules
-from components.data_gate.schema_rules import Anomaly
+from components.data_gate import core
+from components.data_gate.rules import schema_rules
+from components.data_gate.rules.schema_rules import Anomaly
 
 TEXT = "could you please tell me why my card was declined today"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.data_gate import core
-from components.data_gate.near_duplicates import find, jaccard, shingles
+from components.data_gate.rules.near_duplicates import find, jaccard, shingles
 from components.example_gen import core as example_gen
 from pipeline.config import files
 

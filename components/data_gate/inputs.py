@@ -1,0 +1,64 @@
+"""What the DataGate reads of the other nodes' artifacts."""
+
+import itertools
+import os
+from collections.abc import Iterator
+
+import tensorflow as tf
+from google.protobuf import text_format
+from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
+from tfx.dsl.io import fileio
+from tfx.types import artifact_utils
+
+from components.data_gate.rules.schema_rules import Anomaly
+from components.example_gen.examples import Example
+from trainer_module import features
+
+_RECORDS_AT_ONCE = 256
+
+
+def read_split(examples, split: str) -> Iterator[Example]:
+    """Yields the raw examples of a split, in the file's order."""
+    folder = artifact_utils.get_split_uri([examples], split)
+    paths = sorted(fileio.glob(os.path.join(folder, "*")))
+    # Handing over a record costs a millisecond, however many come at once.
+    batches = tf.data.TFRecordDataset(paths, "GZIP").batch(_RECORDS_AT_ONCE)
+    for record in itertools.chain.from_iterable(batches.as_numpy_iterator()):
+        parsed = tf.train.Example.FromString(record).features.feature
+        values = {
+            name: feature.bytes_list.value[0].decode("utf-8")
+            for name, feature in parsed.items()
+        }
+        raw = {name: values.pop(name) for name in features.RAW}
+        yield Example(**raw, slices=values)
+
+
+def read_anomalies(anomalies, split: str) -> Iterator[Anomaly]:
+    """Yields each reason of each anomaly that ExampleValidator found in a split."""
+    folder = artifact_utils.get_split_uri([anomalies], split)
+    with fileio.open(os.path.join(folder, "SchemaDiff.pb"), "rb") as file:
+        found = anomalies_pb2.Anomalies.FromString(file.read())
+    named = dict(found.anomaly_info)
+    if found.HasField("dataset_anomaly_info"):
+        named[""] = found.dataset_anomaly_info
+    for name, info in sorted(named.items()):
+        feature = ".".join(info.path.step) or name
+        # Without a reason, all that there is to tell is the description.
+        for reason in info.reason or [info]:
+            kind = anomalies_pb2.AnomalyInfo.Type.Name(getattr(reason, "type", 0))
+            yield Anomaly(split, feature, kind, reason.description.strip())
+
+
+def read_domains(schema) -> dict[str, list[str]]:
+    """Returns, for each feature with a closed list of values, that list."""
+    (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
+    with fileio.open(path) as file:
+        parsed = text_format.Parse(file.read(), schema_pb2.Schema())
+    shared = {domain.name: list(domain.value) for domain in parsed.string_domain}
+    domains = {}
+    for feature in parsed.feature:
+        if feature.HasField("string_domain"):
+            domains[feature.name] = list(feature.string_domain.value)
+        elif feature.domain in shared:
+            domains[feature.name] = shared[feature.domain]
+    return domains

@@ -1,0 +1,64 @@
+"""The DataGate's look at the texts: statistics for the record, notes and limits."""
+
+import json
+import os
+
+from tfx.dsl.io import fileio
+
+from components.data_gate.findings import Finding
+from components.data_gate.texts import (
+    languages,
+    text_notes,
+    text_statistics,
+    token_counts,
+)
+from components.example_gen.settings import DataSettings
+from components.schema_inference import reviewed
+from trainer_module import progress
+from trainer_module.settings import ModelSettings
+
+STATISTICS_FILE = "text_statistics.json"
+
+
+def look_at(
+    splits: text_notes.Splits,
+    *,
+    task: str,
+    settings: DataSettings,
+    checkpoint_dir: str,
+    model: ModelSettings,
+    schema,
+    verdict,
+) -> list[Finding]:
+    """Writes text_statistics.json, and returns what is to be told of the texts.
+
+    Args:
+      splits: the examples of each split.
+      task: "classification" or "summarization".
+      settings: the `data` section.
+      checkpoint_dir: whose tokenizer counts.
+      model: where texts are cut off.
+      schema: the artifact; its limits on lengths are held against the texts.
+      verdict: the artifact that gets the file.
+    """
+    count_tokens = token_counts.counter(checkpoint_dir, model)
+    counts = text_statistics.count_all(splits, task, count_tokens)
+    statistics = text_statistics.summarise(
+        splits, counts, model=model, detect=languages.detector()
+    )
+    with fileio.open(os.path.join(verdict.uri, STATISTICS_FILE), "w") as file:
+        file.write(json.dumps(statistics, indent=1, ensure_ascii=False))
+    # TFX removes what a node that fails has written; the event stays.
+    progress.report("text_statistics", statistics=statistics)
+    positions = token_counts.max_positions(checkpoint_dir)
+    return [
+        *text_notes.too_long(splits, counts, limits=_limits(schema), settings=settings),
+        *text_notes.notes(statistics, positions=positions),
+    ]
+
+
+def _limits(schema) -> dict[str, int]:
+    (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
+    with fileio.open(path) as file:
+        columns = reviewed.parse(file.read())
+    return {c.name: c.max_tokens for c in columns.values() if c.max_tokens}
