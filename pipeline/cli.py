@@ -109,7 +109,7 @@ texttune.add_command(schema)
 @click.option(
     "--data",
     metavar="FILE",
-    help="Train on this file, folder or glob; eval is split off it.",
+    help="Train on this file, folder, glob or {SPAN} path; eval is split off it.",
 )
 @click.option(
     "--set",
@@ -169,9 +169,12 @@ def run(
         "data.max_eval_examples": max_eval_examples,
         "runner.root": root,
     }
+    ours = ["data.eval=null"] if data else []
+    if data and "{SPAN}" not in data:
+        ours.append("data.spans={}")  # Those of the deliveries that are not read now.
     config = load(
         config_path or shipped_config("intent"),
-        [*(["data.eval=null"] if data else []), *overrides],
+        [*ours, *overrides],
         {key: value for key, value in named.items() if value is not None},
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from components.example_gen import files, reading
-from components.example_gen.settings import DataSettings
+from components.example_gen.settings import SPAN_PLACEHOLDER, DataSettings
 from components.example_gen.texts import texts_of
 from pipeline.config import ConfigError
 from pipeline.terminal import quiet_stderr
@@ -28,6 +28,12 @@ def create_checkpoint(
     """
     if not output.strip("/") or os.path.lexists(output):
         raise ConfigError(f"--output {output}: it exists already. Name a new folder.")
+    if SPAN_PLACEHOLDER in data:
+        raise ConfigError(
+            f"--data {data}: one file is read here, and {SPAN_PLACEHOLDER} stands for "
+            "many. Name a file of one delivery; or let a run make the checkpoint from "
+            "all that it reads, with `model.checkpoint: create`."
+        )
     if not os.path.exists(data):
         raise ConfigError(
             f"--data {data}: there is no such file. {files.way_to_a_missing_file(data)}"

@@ -37,8 +37,10 @@ def newest_run(store, pipeline_name: str) -> dict[str, Any]:
 
 
 def _pipelines_of(store, context) -> list[str]:
+    # Of a run of a part of the DAG, the run that it starts from is a parent too.
     parents = store.get_parent_contexts_by_context(context.id)
-    return [p.name for p in parents] or [_property(context, "pipeline_name")]
+    pipelines = [p.name for p in parents if p.type == "pipeline"]
+    return pipelines or [_property(context, "pipeline_name")]
 
 
 def _property(holder, name: str) -> str | None:

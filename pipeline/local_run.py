@@ -52,6 +52,7 @@ def run(config: Config, options: Options, terminal: Terminal) -> int:
         if options == Options(wait=options.wait):
             done = run_record.unchanged_since(plan)
         if done:
+            terminal.spans(plan.span_notes)
             terminal.nothing_to_do(done)
             return OK
         return _run_worker(plan, terminal, lock)

@@ -3,15 +3,18 @@
 import hashlib
 import importlib.metadata
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 from components.data_gate.drift import served
-from components.example_gen import sources
-from components.example_gen.settings import DataSettings
+from components.example_gen import spans
+from components.example_gen.settings import SPAN_PLACEHOLDER, DataSettings
 from pipeline import fingerprints
 from pipeline.config import Config, ConfigError
 from pipeline.nodes import CODE_OF_NODE, LIBRARIES
 from trainer_module.settings import Section
+
+_BRACES = re.compile(r"\{[^{}/\[\]]*\}")
 
 
 class Place(Section):
@@ -36,15 +39,23 @@ class Fingerprints(Section):
     served: str = ""
 
 
-def local(config: Config, checkpoint_dir: str) -> Place:
-    """This machine: everything below `runner.root`."""
+def local(
+    config: Config, checkpoint_dir: str, data: DataSettings | None = None
+) -> Place:
+    """This machine: everything below `runner.root`.
+
+    Args:
+      config: the job.
+      checkpoint_dir: see `checkpoints.locate`.
+      data: with each file named. Defaults to `with_files(config.data)`.
+    """
     root = str(config.runner.root)
     return Place(
         artifact_root=os.path.join(root, "artifacts"),
         serving_dir=os.path.join(str(config.serving.dir), config.name),
         checkpoint_dir=checkpoint_dir,
         schema_file=schema_file(config.data.reviewed_schema),
-        data=with_files(config.data),
+        data=data or with_files(config.data),
     )
 
 
@@ -52,19 +63,34 @@ def with_files(data: DataSettings) -> DataSettings:
     """The settings with each file named: what is read is fixed when a run is planned.
 
     Raises:
-      DataRefused: if a path leads to no file, or a file comes twice.
+      DataRefused: as `spans.resolve`.
     """
-    train = sources.expand(data.train)
-    held_out = None if data.eval is None else sources.expand(data.eval)
-    return data.model_copy(update={"train": train, "eval": held_out})
+    return spans.resolve(data)[0]
+
+
+def check_placeholders(data: DataSettings) -> None:
+    """Refuses `{DATE}` and the like; a file that is really called so may be read.
+
+    Raises:
+      ConfigError: naming the key and what stands in braces.
+    """
+    for key, paths in (("train", data.train), ("eval", data.eval or ())):
+        for path in paths:
+            other = _BRACES.search(path.replace(SPAN_PLACEHOLDER, ""))
+            if other and not os.path.exists(path):
+                raise ConfigError(
+                    f"data.{key}: {other[0]} in {path} stands for nothing, and no file "
+                    f"is called like this. Did you mean {SPAN_PLACEHOLDER}, the number "
+                    "of a delivery? In a glob, braces of a name are [{] and [}]."
+                )
 
 
 def cluster(config: Config) -> Place:
     """A Kubeflow cluster, whose image holds this project and the checkpoint.
 
     Raises:
-      ConfigError: if a data file is on this machine only, or is missing, or the
-        checkpoint does not exist yet.
+      ConfigError: if a data file is on this machine only, or is missing, a path has
+        `{SPAN}`, or the checkpoint does not exist yet.
     """
     kubeflow = config.runner.kubeflow
     if config.model.checkpoint == "create":
@@ -73,6 +99,9 @@ def cluster(config: Config) -> Place:
             "cluster reads the one in its image. Make it with `texttune checkpoint "
             "create`, name its folder here, and copy it into the image."
         )
+
+    check_placeholders(config.data)
+    _refuse_spans(config.data)
 
     def reachable(path: str | None, key: str) -> str | None:
         if path is None or "://" in path:
@@ -107,6 +136,21 @@ def cluster(config: Config) -> Place:
     )
 
 
+def _refuse_spans(data: DataSettings) -> None:
+    """A compiled pipeline is run again and again, and holds the files' names."""
+    for key, paths in (("train", data.train), ("eval", data.eval or ())):
+        for path in paths:
+            if SPAN_PLACEHOLDER not in path:
+                continue
+            raise ConfigError(
+                f"data.{key}: {path} has {SPAN_PLACEHOLDER}, and a compiled pipeline "
+                "names its files: each of its runs would read today's deliveries and "
+                "none that come later. Name the files, and compile again for each "
+                f"delivery: `--set data.{key}=PATH --set 'data.spans={{}}'`. Or run "
+                "`texttune run` on a schedule, which reads the newest."
+            )
+
+
 def schema_file(name: str | None, key: str = "data.reviewed_schema") -> str | None:
     """The path of a reviewed schema: a name in `schemas/`, or a path.
 
@@ -130,12 +174,26 @@ def schema_file(name: str | None, key: str = "data.reviewed_schema") -> str | No
     )
 
 
-def fingerprint(config: Config, place: Place) -> Fingerprints:
-    """Hashes what the nodes read. Files in buckets go by their address alone."""
+def file_hashes(place: Place) -> dict[str, str]:
+    """SHA-256 of each file that is read; one in a bucket goes by its address alone."""
     data = [*place.data.train, *(place.data.eval or ()), place.schema_file]
+    return {path: _content(path) for path in data if path}
+
+
+def fingerprint(
+    config: Config, place: Place, hashes: Mapping[str, str] | None = None
+) -> Fingerprints:
+    """Hashes what the nodes read.
+
+    Args:
+      config: the job.
+      place: where it is.
+      hashes: `file_hashes(place)`, where these are known already.
+    """
+    hashes = file_hashes(place) if hashes is None else hashes
     libraries = "".join(f"{n}{importlib.metadata.version(n)}" for n in LIBRARIES)
     return Fingerprints(
-        data=_joined(_content(path) for path in data if path),
+        data=_joined(hashes.values()),
         checkpoint=_checkpoint(config, place.checkpoint_dir),
         code={
             node: _joined([fingerprints.of_code(*modules), libraries])

@@ -3,6 +3,7 @@
 import hashlib
 import os
 
+from components.example_gen.span_changes import SpanRecord
 from pipeline.config import Config
 from pipeline.place import Fingerprints, Place
 from trainer_module.settings import Section
@@ -19,7 +20,10 @@ TEXT_STATISTICS_FILE = "text_statistics.json"
 
 
 class Plan(Section):
-    """One run: the job, its addresses and contents, and which part of the DAG."""
+    """One run: the job, its addresses and contents, and which part of the DAG.
+
+    `spans` and `span_notes` are told and recorded, and change nothing that is computed.
+    """
 
     config: Config
     place: Place
@@ -27,6 +31,8 @@ class Plan(Section):
     from_node: str | None = None
     to_node: str | None = None
     enable_cache: bool = True
+    spans: tuple[SpanRecord, ...] = ()
+    span_notes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -6,13 +6,15 @@ import os
 import shutil
 import sqlite3
 
-from components.example_gen import files, reading
-from pipeline import checkpoints, fingerprints, nodes, place
+from components.example_gen import files, reading, spans
+from pipeline import checkpoints, deliveries, fingerprints, nodes, place
 from pipeline import plan as plans
 from pipeline.config import Config, ConfigError
 from pipeline.plan import Plan
 
 _MIN_FREE_MB = 500
+# Runs from a later node take their data from an earlier run.
+_BEFORE_DATA_IS_READ = (None, "Checkpoint", "ExampleGen")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +47,10 @@ def unusable(error: OSError) -> ConfigError:
 
 
 def _prepare(config: Config, options: Options) -> Plan:
-    here = place.local(config, checkpoints.locate(config))
+    checkpoint_dir = checkpoints.locate(config)
+    place.check_placeholders(config.data)
+    data, found = spans.resolve(config.data)
+    here = place.local(config, checkpoint_dir, data)
     for key in ("train", "eval"):
         for path in getattr(here.data, key) or ():
             if not os.path.exists(path):
@@ -63,14 +68,18 @@ def _prepare(config: Config, options: Options) -> Plan:
     here = here.model_copy(
         update={"schema_file": _keep_schema(config, here.schema_file)}
     )
-    return Plan(
+    hashes = place.file_hashes(here)
+    plan = Plan(
         config=config,
         place=here,
-        fingerprints=place.fingerprint(config, here),
+        fingerprints=place.fingerprint(config, here, hashes),
         from_node=options.from_node,
         to_node=options.to_node,
         enable_cache=options.use_cache and options.from_node is None,
     )
+    if found and options.from_node in _BEFORE_DATA_IS_READ:
+        return deliveries.told(plan, found, hashes)
+    return plan
 
 
 def _check_nodes(config: Config, options: Options) -> None:

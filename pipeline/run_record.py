@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import psutil
 
 from components.evaluator import core as gate
 from pipeline import plan as plans
+from pipeline.config import Config
 from pipeline.plan import Plan
 
 Record = dict[str, Any]
@@ -76,6 +78,8 @@ def make(
         "peak_memory_mb": round(peak_memory_mb),
         "config": plan.config.model_dump(mode="json"),
         "fingerprints": plan.fingerprints.model_dump(mode="json"),
+        "spans": [span.model_dump(mode="json") for span in plan.spans],
+        "span_notes": list(plan.span_notes),
         "data": written("ExampleGen", "account", "account.json")
         or _last(events, "data", "account"),
         "data_findings": _read_json(os.path.join(run_dir, plans.FINDINGS_FILE))
@@ -184,16 +188,21 @@ def write(record: Record, run_dir: str) -> None:
 
 def unchanged_since(plan: Plan) -> Record | None:
     """The newest full run, if it pushed and this one would compute the same."""
-    root = plans.runs_dir(plan.config)
-    if not os.path.isdir(root):
-        return None
-    for run_id in sorted(os.listdir(root), reverse=True):
-        record = _read_json(os.path.join(root, run_id, plans.SUMMARY_FILE))
-        if not _is_record(record) or record["partial"]:
+    for record in newest_first(plan.config):
+        if record["partial"]:
             continue
         same = record["key"] == plan.key and record["outcome"] == PUSHED
         return record if same and _still_served(plan, record) else None
     return None
+
+
+def newest_first(config: Config) -> Iterator[Record]:
+    """Yields the records of the root's runs; passes over what is damaged."""
+    root = plans.runs_dir(config)
+    for run_id in sorted(os.listdir(root), reverse=True) if os.path.isdir(root) else ():
+        record = _read_json(os.path.join(root, run_id, plans.SUMMARY_FILE))
+        if _is_record(record):
+            yield record
 
 
 def _is_record(found: Any) -> bool:

@@ -57,6 +57,7 @@ class Terminal:
         self._say((f"log: {_short(self._log)}", "dim"))
         if job.model.checkpoint == "create":
             self._say((_RANDOM_WEIGHTS, "yellow"))
+        self.spans(plan.span_notes)
         if self._console.is_terminal:
             self._live = Live(
                 console=self._console, refresh_per_second=8, transient=True
@@ -139,6 +140,11 @@ class Terminal:
         """The data was refused before a run began."""
         self._verdict("red", "Data refused. Nothing ran; production is unchanged.")
         self._list(findings)
+
+    def spans(self, notes: Sequence[str]) -> None:
+        """Which deliveries are read; a line in yellow for each that is not as usual."""
+        for number, note in enumerate(notes):
+            self._say("  data: ", (note, "yellow" if number else ""))
 
     def warn(self, text: str) -> None:
         self._say((text, "yellow"))

@@ -9,13 +9,15 @@ from trainer_module import features
 from trainer_module.settings import Section
 
 TEXT_LENGTH_SLICE = "text_length"  # A slice that ExampleGen makes itself.
+SPAN_PLACEHOLDER = "{SPAN}"
 
 
 def _one_is_a_list(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-# One path, or a list of them: files, folders and globs; see `sources.expand`.
+# One path, or a list of them: files, folders and globs; see `sources.expand`. A path
+# with SPAN_PLACEHOLDER stands for numbered deliveries; see `spans.resolve`.
 Paths = Annotated[
     tuple[Annotated[str, Field(min_length=1)], ...],
     Field(min_length=1),
@@ -52,7 +54,8 @@ class SpanSettings(Section):
     """Which of the numbered deliveries of `{SPAN}` are read."""
 
     window: int | None = Field(None, ge=1)  # The newest N; all if None.
-    marker: str = Field("_SUCCESS", min_length=1)  # The file that completes one.
+    # The file that says that a delivery is complete; without one if None.
+    marker: str | None = Field("_SUCCESS", pattern=r"^[^/*?\[\]{}]+$")
 
 
 class DataSettings(Section):

@@ -3,7 +3,7 @@
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from components.example_gen import files
 from trainer_module.progress import DataRefused
@@ -29,27 +29,38 @@ def expand(paths: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for path in paths:
         found += _files_of(path)
-    _refuse_twice(found)
+    refuse_twice(found)
     return tuple(found)
+
+
+def data_files(candidates: Iterable[str]) -> list[str]:
+    """Those of `candidates` that are files and not stray, by name."""
+    return sorted(
+        c for c in candidates if os.path.isfile(c) and not is_stray(os.path.basename(c))
+    )
+
+
+def is_stray(name: str) -> bool:
+    """Whether a file of this name lies beside data and is none."""
+    return bool(_STRAY.search(name))
 
 
 def _files_of(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = [os.path.join(path, name) for name in os.listdir(path)]
-        return _data_files(path, inside, "the folder has no data file")
+        return _some_files(path, inside, "the folder has no data file")
     if not os.path.exists(path) and glob.has_magic(path):
-        return _data_files(
+        return _some_files(
             path, glob.glob(path, recursive=True), "no data file is called like this"
         )
     return [path]  # Whether it is there and can be read is found out by reading it.
 
 
-def _data_files(path: str, candidates: Sequence[str], nothing: str) -> list[str]:
-    there = [c for c in candidates if os.path.isfile(c)]
-    kept = sorted(c for c in there if not _STRAY.search(os.path.basename(c)))
+def _some_files(path: str, candidates: Sequence[str], nothing: str) -> list[str]:
+    kept = data_files(candidates)
     if kept:
         return kept
-    stray = sorted(os.path.basename(c) for c in there)[:5]
+    stray = sorted(os.path.basename(c) for c in candidates if os.path.isfile(c))[:5]
     raise files.refusal(
         path,
         nothing + (f", only {stray}" if stray else ""),
@@ -57,7 +68,8 @@ def _data_files(path: str, candidates: Sequence[str], nothing: str) -> list[str]
     )
 
 
-def _refuse_twice(found: Sequence[str]) -> None:
+def refuse_twice(found: Sequence[str]) -> None:
+    """Raises DataRefused if a file comes twice, also through a link."""
     seen: dict[str, str] = {}
     for path in found:
         real = os.path.realpath(path)

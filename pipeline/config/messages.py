@@ -12,6 +12,7 @@ from pipeline.config.sections import Config
 _PATTERNS_IN_WORDS = {
     "name": "lower-case letters, digits and hyphens, 63 at most, and no hyphen first",
     "runner.root": "a path without *, ?, [ and ], which TFX takes for a pattern",
+    "data.spans.marker": "a file's name without /, *, ?, [, ], { and }; or null",
 }
 
 

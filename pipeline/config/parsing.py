@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from components.example_gen.settings import SPAN_PLACEHOLDER
 from pipeline.config.errors import ConfigError
 
 _MAX_CHARACTERS, _MAX_DEPTH = 100_000, 20
@@ -61,7 +62,12 @@ def parse(text: str, where: str) -> Any:
         problem = getattr(error, "problem", None) or str(error)
     except (ValueError, OverflowError) as error:  # Such as a 13th month.
         line, problem = "", str(error)
-    raise ConfigError(f"{where}{line}: this is not valid YAML: {problem}.")
+    hint = ""
+    if SPAN_PLACEHOLDER in text:
+        hint = (
+            f" A path with {SPAN_PLACEHOLDER} needs quotes in a list or at its start."
+        )
+    raise ConfigError(f"{where}{line}: this is not valid YAML: {problem}.{hint}")
 
 
 def _refuse_alias_and_depth(text: str, where: str) -> None:

@@ -8,7 +8,11 @@ from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from components.example_gen.settings import DataSettings
+from components.example_gen.settings import (
+    SPAN_PLACEHOLDER,
+    DataSettings,
+    SpanSettings,
+)
 from trainer_module.settings import (
     ModelSettings,
     Section,
@@ -84,6 +88,19 @@ class Config(Section):
     gate: GateSettings
     serving: ServingSettings = ServingSettings()
     runner: RunnerSettings = RunnerSettings()
+
+    @model_validator(mode="after")
+    def _spans_have_a_place(self) -> "Config":
+        paths = (*self.data.train, *(self.data.eval or ()))
+        has_spans = any(SPAN_PLACEHOLDER in path for path in paths)
+        if self.data.spans != SpanSettings() and not has_spans:
+            raise ValueError(
+                f"`data.spans` is set, and no path has {SPAN_PLACEHOLDER}, so it would "
+                f"be without effect. Write {SPAN_PLACEHOLDER} where the number of a "
+                "delivery stands, like `--set data.train=data/span-{SPAN}/*.csv`, or "
+                "remove it: `--set data.spans={}`"
+            )
+        return self
 
     @model_validator(mode="after")
     def _gate_can_close(self) -> "Config":

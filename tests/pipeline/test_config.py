@@ -210,3 +210,33 @@ def test_root_may_hold_the_name_of_the_job(job, write, tmp_path):
 def test_slices_may_be_null(job, write):
     config = load(write(job), ["data.slices=null", "gate.slices=null"])
     assert config.data.slices == () and config.gate.slices == {}
+
+
+def test_spans_without_their_place_in_a_path_are_refused(job, write):
+    job["data"]["spans"] = {"window": 3}
+    path = write(job)
+    assert "`data.spans` is set, and no path has {SPAN}, so it" in refusal(path)
+    # The ways out that are offered.
+    assert load(path, ["data.spans={}"]).data.spans.window is None
+    assert load(path, ["data.train=data/span-{SPAN}/*.csv"]).data.spans.window == 3
+
+
+def test_marker_of_spans_may_be_none(job, write):
+    job["data"]["train"] = "span-{SPAN}.csv"
+    path = write(job)
+    assert load(path).data.spans.marker == "_SUCCESS"
+    assert load(path, ["data.spans.marker=null"]).data.spans.marker is None
+
+
+@pytest.mark.parametrize("marker", ["''", "a/b", "'*.done'", "'{SPAN}.done'"])
+def test_marker_of_spans_that_is_no_name_is_refused(job, write, marker):
+    job["data"]["train"] = "span-{SPAN}.csv"
+    said = refusal(write(job), f"data.spans.marker={marker}")
+    assert ": data.spans.marker: a file's name without /, *" in said
+
+
+def test_span_without_the_quotes_that_yaml_needs_is_told_of_them(job, write):
+    said = refusal(write(job), "data.train=[a-{SPAN}.csv, b.csv]")
+    assert "A path with {SPAN} needs quotes in a list or at its start." in said
+    config = load(write(job), ["data.train=['/a-{SPAN}.csv', /b.csv]"])
+    assert config.data.train == ("/a-{SPAN}.csv", "/b.csv")

@@ -135,6 +135,29 @@ def test_folder_without_data_is_refused(job, refused, tmp_path):
     assert "no data file, only ['_SUCCESS']" in refused(job, DATA_REFUSED)
 
 
+def test_deliveries_without_a_complete_one_are_refused(job, refused, tmp_path):
+    job["data"]["train"] = str(tmp_path / "span-{SPAN}")
+    (tmp_path / "span-1").mkdir()
+    output = refused(job, DATA_REFUSED)
+    assert f"no span is complete: span 1 (no _SUCCESS in {tmp_path}/span-1)" in output
+
+
+def test_file_in_place_of_deliveries_needs_no_word_on_spans(job, refused, tmp_path):
+    job["data"]["train"] = str(tmp_path / "span-{SPAN}")
+    job["data"]["spans"] = {"window": 2}
+    output = refused(job, USAGE, "--data", str(tmp_path / "gone.csv"))
+    assert f"data.train: there is no file {tmp_path / 'gone.csv'}" in output
+
+
+def test_spans_on_the_command_line_are_those_of_the_job(job, refused, tmp_path):
+    job["data"]["train"] = str(tmp_path / "none-{SPAN}.csv")
+    job["data"]["spans"] = {"marker": "done"}
+    for number in (1, 2):
+        (tmp_path / f"t-{number}.csv").write_text("")
+    output = refused(job, DATA_REFUSED, "--data", str(tmp_path / "t-{SPAN}.csv"))
+    assert "span 2 (no t-2.csv.done in" in output
+
+
 def test_pipe_as_data_is_refused_and_not_waited_for(job, refused, tmp_path):
     job["data"]["train"] = str(tmp_path / "pipe.csv")
     os.mkfifo(tmp_path / "pipe.csv")

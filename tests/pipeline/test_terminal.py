@@ -200,3 +200,10 @@ def test_control_characters_of_the_data_do_not_reach_the_terminal(said):
 def test_unknown_event_is_ignored(said):
     said.show({"kind": "from a later release"})
     assert said.text() == ""
+
+
+def test_deliveries_have_a_line_each(said):
+    said.spans(["spans 1 and 2 of 2", "span 3 is not complete yet: left out"])
+    assert said.text() == (
+        "  data: spans 1 and 2 of 2\n  data: span 3 is not complete yet: left out\n"
+    )
