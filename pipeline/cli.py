@@ -216,7 +216,7 @@ def checkpoint() -> None:
 
 @checkpoint.command()
 @click.option(
-    "--data", required=True, metavar="FILE", help="CSV, TSV, JSON or Parquet."
+    "--data", required=True, metavar="FILE", help="CSV, JSON, Parquet or TFRecord."
 )
 @click.option(
     "--text",
@@ -227,18 +227,31 @@ def checkpoint() -> None:
 @click.option(
     "--target", required=True, metavar="COLUMN", help="The column that it will write."
 )
+@click.option(
+    "--encoding",
+    default="utf-8",
+    show_default=True,
+    help="Of a file that is not UTF-8; auto if it is clear.",
+)
 @click.option("--output", required=True, metavar="DIR", help="The folder to make.")
 @click.option("--vocabulary-size", default=2000, show_default=True)
 @click.option("--layers", default=2, show_default=True)
 @click.option("--width", default=128, show_default=True)
 @click.option("--heads", default=4, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-def create(data: str, text: str, target: str, output: str, **shape: int) -> None:
+def create(
+    data: str, text: str, target: str, encoding: str, output: str, **shape: int
+) -> None:
     """Makes a small T5: vocabulary from your data, random weights, no download."""
     from pipeline.creating import create_checkpoint
 
     unread = create_checkpoint(
-        data=data, text=text, target=target, output=output, shape=shape
+        data=data,
+        text=text,
+        target=target,
+        encoding=encoding,
+        output=output,
+        shape=shape,
     )
     if unread:
         click.echo(

@@ -15,7 +15,13 @@ from trainer_module.settings import CreateCheckpoint
 
 
 def create_checkpoint(
-    *, data: str, text: str, target: str, output: str, shape: Mapping[str, int]
+    *,
+    data: str,
+    text: str,
+    target: str,
+    encoding: str,
+    output: str,
+    shape: Mapping[str, int],
 ) -> list[reading.Row]:
     """Makes the folder `output`; see `trainer_module.create_checkpoint.create`.
 
@@ -40,10 +46,10 @@ def create_checkpoint(
         )
     try:
         settings = CreateCheckpoint(**shape)
-        columns = DataSettings(train=data, text=text, target=target)
+        columns = DataSettings(train=data, text=text, target=target, encoding=encoding)
         reading.check_columns(data, columns)
     except DataRefused as refusal:
-        raise ConfigError(f"--data: {refusal}") from refusal
+        raise ConfigError(f"--data: {_with_options(refusal)}") from refusal
     except ValidationError as error:
         raise ConfigError(_in_words(error)) from error
     _make_parent(output)
@@ -57,6 +63,8 @@ def create_checkpoint(
     try:
         with quiet_stderr():
             create(texts, settings, output)
+    except DataRefused as refusal:  # At a line that only reading reaches.
+        raise DataRefused(_with_options(refusal)) from refusal
     except ValueError as error:
         raise ConfigError(f"--data {data}, --vocabulary-size: {error}") from error
     return unread
@@ -69,6 +77,11 @@ def _make_parent(output: str) -> None:
         raise ConfigError(
             f"--output {output}: there can be no such folder: {error.strerror}."
         ) from error
+
+
+def _with_options(refusal: DataRefused) -> str:
+    """Here the keys of a configuration are options of their own."""
+    return str(refusal).replace("--set data.encoding=", "--encoding=")
 
 
 def _in_words(error: ValidationError) -> str:

@@ -12,7 +12,15 @@ CODE_OF_NODE = {
     "Report": ("components.report.component",),
 }
 # Releases that change what a node computes, beyond our own code.
-LIBRARIES = ("tfx", "tensorflow", "tensorflow-text", "tf-keras", "transformers")
+LIBRARIES = (
+    "tfx",
+    "tensorflow",
+    "tensorflow-text",
+    "tf-keras",
+    "transformers",
+    "pyarrow",
+    "charset-normalizer",
+)
 
 NODES = (
     "Checkpoint",

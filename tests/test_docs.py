@@ -8,6 +8,7 @@ import click
 import pytest
 
 from pipeline.cli import run, texttune
+from tests import documented_faults
 
 ROOT = pathlib.Path(__file__).parents[1]
 # Files that stand for the reader's own.
@@ -53,3 +54,14 @@ def test_file_of_a_documented_command_exists(line):
     for word in shlex.split(line, comments=True):
         if word.startswith(("configs/", "data/", "kubeflow/")):
             assert (ROOT / word).exists() or word in PLACEHOLDERS
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [fault for faults in documented_faults.FAULTS.values() for fault in faults],
+    ids=lambda fault: fault.name,
+)
+def test_fault_of_a_data_file_gets_the_message_that_is_documented(fault, tmp_path):
+    """`python -m tests.documented_faults` prints the list anew."""
+    page = (ROOT / "docs" / "data.md").read_text("utf-8")
+    assert documented_faults.paragraph(fault, tmp_path) in page

@@ -276,6 +276,7 @@ def test_file_hashes_are_the_fingerprints_own(deliver, plan):
 def test_vocabulary_is_not_made_from_deliveries(tmp_path):
     with pytest.raises(ConfigError, match="one file is read here, and {SPAN} stands"):
         creating.create_checkpoint(
+            encoding="utf-8",
             data="span-{SPAN}/a.csv",
             text="message",
             target="intent",

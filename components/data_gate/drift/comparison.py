@@ -24,6 +24,7 @@ from components.data_gate.drift.served import Served
 from components.data_gate.findings import (
     ROWS_SHOWN,
     Finding,
+    count,
     listed,
     rounded_up,
     rows_in_words,
@@ -202,10 +203,12 @@ def _vocabulary(
     if distance is None:
         return None
     new = ((-n, word) for word, n in now.word_rows.items() if word not in then.words)
-    commonest = [word for _, word in heapq.nsmallest(_WORDS_SHOWN, new)]
+    leading = heapq.nsmallest(_WORDS_SHOWN, new)
+    # Beside a word of many rows those of one row tell nothing.
+    commonest = [word for n, word in leading if n < -1 or n == leading[0][0]]
     holders = _holders(rows, now, commonest) if distance.beyond else {}
     shown = [
-        f"{excerpt(word)!r} ({now.words[word]} times; rows: "
+        f"{excerpt(word)!r} ({count(now.words[word], 'time')}; rows: "
         + listed([row.example_id for row in found], now.word_rows[word])
         + ")"
         for word, found in holders.items()
