@@ -1,7 +1,7 @@
 """Reviewed schemas on the disk: read and checked before anything heavy starts."""
 
-from components.schema_inference import reviewed
-from components.schema_inference.reviewed import Column
+from components.data_gate import reviewed_schema
+from components.data_gate.reviewed_schema import Column
 from pipeline.config import ConfigError
 
 
@@ -17,7 +17,7 @@ def read(path: str, key: str = "data.reviewed_schema") -> dict[str, Column]:
     """
     try:
         with open(path, encoding="utf-8") as file:
-            return reviewed.parse(file.read())
+            return reviewed_schema.parse(file.read())
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{key}: {path} is no schema: it is not UTF-8 text. {_WAY_OUT}"
@@ -26,7 +26,7 @@ def read(path: str, key: str = "data.reviewed_schema") -> dict[str, Column]:
         raise ConfigError(
             f"{key}: {path} cannot be read: {error.strerror}. {_WAY_OUT}"
         ) from error
-    except reviewed.SchemaError as error:
+    except reviewed_schema.SchemaError as error:
         where = path if error.line is None else f"{path}, line {error.line}"
         raise ConfigError(f"{key}: {where}: {error}. {_WAY_OUT}") from error
 

@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from components.data_gate import reviewed_schema
+from components.data_gate.reviewed_schema import Column
 from components.data_gate.texts import text_statistics
 from components.example_gen import core, reading
 from components.example_gen.account import Account
 from components.example_gen.examples import Example
 from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
-from components.schema_inference import inferring, reviewed, writing
+from components.schema_inference import inferring, writing
 from components.schema_inference.differences import Difference, compare
 from components.schema_inference.inferring import InferredSchema
-from components.schema_inference.reviewed import Column
 from pipeline import checkpoints, fingerprints, place, schema_files
 from pipeline.config import Config, ConfigError
 from pipeline.preparing import unusable
@@ -54,7 +55,7 @@ def infer(
         longest_tokens=None if lengths is None else _longest(lengths),
     )
     text = writing.to_text(schema, job)
-    reviewed.parse(text)  # What we write, we read.
+    reviewed_schema.parse(text)  # What we write, we read.
     _write(output, text)
     return schema, account
 
@@ -104,7 +105,9 @@ def name_of(path: str) -> str:
     return full
 
 
-def reviewed_schema(config: Config, name: str | None) -> tuple[str, dict[str, Column]]:
+def schema_to_compare(
+    config: Config, name: str | None
+) -> tuple[str, dict[str, Column]]:
     """(path, columns) of the schema that is named, or else of the job's own.
 
     Raises:

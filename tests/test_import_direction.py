@@ -49,6 +49,7 @@ PURE = (
     "components/example_gen/span_changes.py",
     "components/example_gen/spans.py",
     "components/model_check/runner.py",
+    "components/data_gate/reviewed_schema.py",
     "components/schema_inference/**/*.py",
     "pipeline/config/**/*.py",
     "pipeline/checkpoints.py",

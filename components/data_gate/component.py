@@ -64,7 +64,8 @@ def DataGate(
     splits = {split: list(inputs.read_split(examples, split)) for split in SPLITS}
     told = _read_account(account)
     _check_against_account(splits, told)
-    domains = inputs.read_domains(schema)
+    features = inputs.read_schema(schema).values()
+    domains = {f.name: f.values for f in features if f.values is not None}
     findings = core.check(
         splits,
         [a for split in SPLITS for a in inputs.read_anomalies(anomalies, split)],
@@ -90,7 +91,7 @@ def DataGate(
         settings=settings,
         checkpoint_dir=checkpoint_dir,
         model=ModelSettings.model_validate_json(model),
-        schema=schema,
+        limits={f.name: f.max_tokens for f in features if f.max_tokens},
         verdict=verdict,
     )
     found = profile.of(counts["train"], task=task, columns=columns)

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterator
 
 import tensorflow as tf
-from google.protobuf import text_format
-from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
+from tensorflow_metadata.proto.v0 import anomalies_pb2
 from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
 
+from components.data_gate import reviewed_schema
+from components.data_gate.reviewed_schema import Column
 from components.data_gate.rules.schema_rules import Anomaly
 from components.example_gen.examples import Example
 from trainer_module import features
@@ -49,16 +50,8 @@ def read_anomalies(anomalies, split: str) -> Iterator[Anomaly]:
             yield Anomaly(split, feature, kind, reason.description.strip())
 
 
-def read_domains(schema) -> dict[str, list[str]]:
-    """Returns, for each feature with a closed list of values, that list."""
+def read_schema(schema) -> dict[str, Column]:
+    """What the schema says of each feature, inferred or reviewed."""
     (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
     with fileio.open(path) as file:
-        parsed = text_format.Parse(file.read(), schema_pb2.Schema())
-    shared = {domain.name: list(domain.value) for domain in parsed.string_domain}
-    domains = {}
-    for feature in parsed.feature:
-        if feature.HasField("string_domain"):
-            domains[feature.name] = list(feature.string_domain.value)
-        elif feature.domain in shared:
-            domains[feature.name] = shared[feature.domain]
-    return domains
+        return reviewed_schema.parse(file.read())

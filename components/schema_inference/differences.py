@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from components.data_gate.findings import LABELS_SHOWN, ROWS_SHOWN, count, listed
+from components.data_gate.reviewed_schema import Column
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
 from components.example_gen.settings import TEXT_LENGTH_SLICE
-from components.schema_inference.reviewed import Column
 from trainer_module import features
 
 Splits = Mapping[str, Sequence[Example]]

@@ -87,7 +87,7 @@ def diff(
 
     from pipeline import schema_tools as tools
 
-    path, columns = tools.reviewed_schema(config, name)
+    path, columns = tools.schema_to_compare(config, name)
     found, files = tools.diff(config, columns)
     told = f"{', '.join(map(os.path.relpath, files))} against {os.path.relpath(path)}"
     if not found:

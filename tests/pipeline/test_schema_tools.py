@@ -219,4 +219,4 @@ def test_schema_in_schemas_goes_by_its_name():
     config = load(str(ROOT / "configs" / "intent.yaml"))
     path = schema_tools.default_output(config)
     assert schema_tools.name_of(path) == "support_intent"
-    assert schema_tools.reviewed_schema(config, None)[0] == os.path.abspath(path)
+    assert schema_tools.schema_to_compare(config, None)[0] == os.path.abspath(path)

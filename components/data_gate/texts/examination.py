@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 
 from tfx.dsl.io import fileio
 
@@ -13,7 +14,6 @@ from components.data_gate.texts import (
     token_counts,
 )
 from components.example_gen.settings import DataSettings
-from components.schema_inference import reviewed
 from trainer_module import progress
 from trainer_module.settings import ModelSettings
 
@@ -27,7 +27,7 @@ def look_at(
     settings: DataSettings,
     checkpoint_dir: str,
     model: ModelSettings,
-    schema,
+    limits: Mapping[str, int],
     verdict,
 ) -> list[Finding]:
     """Writes text_statistics.json, and returns what is to be told of the texts.
@@ -38,7 +38,7 @@ def look_at(
       settings: the `data` section.
       checkpoint_dir: whose tokenizer counts.
       model: where texts are cut off.
-      schema: the artifact; its limits on lengths are held against the texts.
+      limits: feature -> how many tokens the schema allows.
       verdict: the artifact that gets the file.
     """
     count_tokens = token_counts.counter(checkpoint_dir, model)
@@ -52,13 +52,6 @@ def look_at(
     progress.report("text_statistics", statistics=statistics)
     positions = token_counts.max_positions(checkpoint_dir)
     return [
-        *text_notes.too_long(splits, counts, limits=_limits(schema), settings=settings),
+        *text_notes.too_long(splits, counts, limits=limits, settings=settings),
         *text_notes.notes(statistics, positions=positions),
     ]
-
-
-def _limits(schema) -> dict[str, int]:
-    (path,) = fileio.glob(os.path.join(schema.uri, "*.pbtxt"))
-    with fileio.open(path) as file:
-        columns = reviewed.parse(file.read())
-    return {c.name: c.max_tokens for c in columns.values() if c.max_tokens}

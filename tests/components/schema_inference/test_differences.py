@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from components.data_gate.reviewed_schema import Column
 from components.example_gen.examples import Example
 from components.schema_inference.differences import Difference, compare
-from components.schema_inference.reviewed import Column
 
 TEXT = Column("text", None, 1, True, 10)
 TARGET = Column("target", ("a", "b"), 1, True, None)

@@ -2,10 +2,11 @@
 
 import pytest
 
+from components.data_gate import reviewed_schema
+from components.data_gate.reviewed_schema import Column
 from components.example_gen.examples import Example
 from components.example_gen.settings import DataSettings
-from components.schema_inference import inferring, reviewed, writing
-from components.schema_inference.reviewed import Column
+from components.schema_inference import inferring, writing
 
 
 def rows(n, *, target="ab", **slices):
@@ -96,7 +97,7 @@ def test_file_says_what_was_inferred():
     values = ["web", 'a "quoted" one', "back\\slash", "", "日本", "#x"]
     train = rows(60, target="ab", **{"sales channel": values})
     schema = infer(train, train, longest={"text": 30})
-    columns = reviewed.parse(writing.to_text(schema, "configs/a.yaml"))
+    columns = reviewed_schema.parse(writing.to_text(schema, "configs/a.yaml"))
     assert columns == {
         "text": Column("text", None, 30, True, 60),
         "target": Column("target", ("a", "b"), 30, True, None),

@@ -2,14 +2,14 @@
 
 import pytest
 
-from components.schema_inference import reviewed
-from components.schema_inference.reviewed import Column, SchemaError
+from components.data_gate import reviewed_schema
+from components.data_gate.reviewed_schema import Column, SchemaError
 from tests.pipeline.conftest import ROOT
 
 
 def test_shipped_schema_is_read():
     text = (ROOT / "schemas" / "support_intent.pbtxt").read_text(encoding="utf-8")
-    columns = reviewed.parse(text)
+    columns = reviewed_schema.parse(text)
     assert list(columns) == ["text", "target", "example_id", "language", "channel"]
     assert columns["text"] == Column("text", None, 1, True, None)
     assert columns["language"].values == ("en", "zh")
@@ -18,13 +18,13 @@ def test_shipped_schema_is_read():
 
 def test_list_may_stand_in_the_feature():
     text = 'feature { name: "a" string_domain { value: "x" value: "" } }'
-    assert reviewed.parse(text)["a"] == Column("a", ("x", ""), 0, False, None)
+    assert reviewed_schema.parse(text)["a"] == Column("a", ("x", ""), 0, False, None)
 
 
 def test_limit_on_length_is_read():
     limit = "sequence_length_constraints { max_sequence_length: 9 }"
     text = f'feature {{ name: "a" natural_language_domain {{ {limit} }} }}'
-    assert reviewed.parse(text)["a"].max_tokens == 9
+    assert reviewed_schema.parse(text)["a"].max_tokens == 9
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_limit_on_length_is_read():
 )
 def test_what_is_no_schema_is_refused_with_its_line(text, line, message):
     with pytest.raises(SchemaError, match=message) as error:
-        reviewed.parse(text)
+        reviewed_schema.parse(text)
     assert error.value.line == line
