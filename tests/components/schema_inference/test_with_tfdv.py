@@ -10,7 +10,7 @@ from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
 from tensorflow_transform.tf_metadata import schema_utils
 
 from components.example_gen import core
-from components.example_gen.component import serialize
+from components.example_gen.component import Serializer
 from components.example_gen.settings import DataSettings
 from components.schema_inference import inferring, writing
 from tests.pipeline.conftest import ROOT
@@ -112,9 +112,10 @@ class Odd:
 
 def anomalies_of(rows, schema, path):
     """Returns {feature: kinds of anomalies}."""
+    serialize = Serializer(tuple(rows[0].features()))
     with tf.io.TFRecordWriter(str(path)) as writer:
         for row in rows:
-            writer.write(serialize(row))
+            writer.write(serialize(row.features()))
     statistics = tfdv.generate_statistics_from_tfrecord(str(path))
     found = tfdv.validate_statistics(statistics, schema)
     assert not found.HasField("dataset_anomaly_info")
