@@ -34,6 +34,7 @@ PURE = (
     "components/example_gen/examples.py",
     "components/example_gen/portions.py",
     "components/example_gen/refusals.py",
+    "components/example_gen/serialization.py",
     "components/example_gen/texts.py",
     "components/example_gen/csv_records.py",
     "components/example_gen/encodings.py",

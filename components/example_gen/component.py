@@ -29,6 +29,7 @@ from components.example_gen import core, portions
 from components.example_gen.account import Account, FileAccount, RejectedRow
 from components.example_gen.examples import Example
 from components.example_gen.portions import Portion
+from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
 from trainer_module import progress
 from trainer_module.progress import DataRefused
@@ -204,27 +205,6 @@ class _Writer:
         if now - self._reported > _SECONDS_BETWEEN_REPORTS:
             self._reported = now
             progress.report("reading", portion=self._portion, rows=self._rows)
-
-
-class Serializer:
-    """Makes tf.Examples of bytes features; equal values give equal bytes.
-
-    One message is filled again and again: to build it costs more than to write it.
-    """
-
-    def __init__(self, names: tuple[str, ...]):
-        self._example = tf.train.Example()
-        self._lists = {}
-        for name in names:
-            values = self._example.features.feature[name].bytes_list.value
-            values.append(b"")
-            self._lists[name] = values
-
-    def __call__(self, values: dict[str, bytes]) -> bytes:
-        """Serializes {feature: its one value}, for the names given before."""
-        for name, value in values.items():
-            self._lists[name][0] = value
-        return self._example.SerializeToString(deterministic=True)
 
 
 def _prepare(examples: types.Artifact) -> None:

@@ -168,7 +168,7 @@ class Reader:
             file.characters_removed += to_example.removed
             key = to_example.split_key(example, row)
             into = split or self._split_of(key)
-            samples[into].add(_Candidate(example, key, file))
+            samples[into].add(example, key, file)
         file.complete = True
 
     def _split_of(self, key: bytes) -> str:
@@ -184,15 +184,6 @@ class Reader:
         self._sink.rejected(rejected)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A good row, before the limit on the number of examples."""
-
-    example: Example
-    key: bytes
-    file: FileAccount
-
-
 class _Sample:
     """Keeps the examples with the smallest keys: few change when rows are added.
 
@@ -203,32 +194,33 @@ class _Sample:
         self._split, self._key, self._max_examples = split, key, max_examples
         self._sink = sink
         self._order = 0
-        self._kept: list[tuple[int, int, _Candidate]] = []  # The largest key first.
+        # (-key, -order, example, its file): the largest key first.
+        self._kept: list[tuple[int, int, Example, FileAccount]] = []
 
-    def add(self, candidate: _Candidate) -> None:
+    def add(self, example: Example, split_key: bytes, file: FileAccount) -> None:
         if self._max_examples is None:
-            self._emit(candidate)
+            self._emit(example, file)
             return
         # Not the part that decides the split, or a larger eval split would take the
         # sampled train rows first.
-        key = int.from_bytes(candidate.key[6:], "big")
+        key = int.from_bytes(split_key[6:], "big")
         self._order += 1
-        entry = (-key, -self._order, candidate)
+        entry = (-key, -self._order, example, file)
         if len(self._kept) < self._max_examples:
             heapq.heappush(self._kept, entry)
         else:
-            _, _, left_out = heapq.heappushpop(self._kept, entry)
-            left_out.file.leave_out(self._key)
+            *_, left_out = heapq.heappushpop(self._kept, entry)
+            left_out.leave_out(self._key)
 
     def close(self) -> None:
         """Passes on what was kept, in the order of the files."""
-        for _, _, candidate in sorted(self._kept, key=lambda entry: -entry[1]):
-            self._emit(candidate)
+        for *_, example, file in sorted(self._kept, key=lambda entry: -entry[1]):
+            self._emit(example, file)
         self._kept = []
 
-    def _emit(self, candidate: _Candidate) -> None:
-        candidate.file.kept += 1
-        self._sink.example(self._split, candidate.example)
+    def _emit(self, example: Example, file: FileAccount) -> None:
+        file.kept += 1
+        self._sink.example(self._split, example)
 
 
 def _derives_length(source: reading.Source, settings: DataSettings) -> bool:

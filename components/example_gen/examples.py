@@ -116,7 +116,9 @@ class Mapper:
         return text
 
     def _target(self, cell: reading.Cell) -> str:
-        texts = self._texts(cell)
+        texts = [self._clean(cell)] if isinstance(cell, str) else self._texts(cell)
+        if texts == [""]:
+            raise RowRejected(EMPTY_TARGET)
         if not texts:
             raise RowRejected(EMPTY_TARGET)
         if self._task == "classification":

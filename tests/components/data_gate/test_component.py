@@ -11,8 +11,9 @@ from tfx.orchestration import metadata
 from components.data_gate.component import DataGate
 from components.data_gate.drift import profile
 from components.data_gate.inputs import read_split
-from components.example_gen.component import ExampleGen, Serializer
+from components.example_gen.component import ExampleGen
 from components.example_gen.examples import Example
+from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
 from pipeline import checkpoints
 from pipeline.config import load
@@ -185,7 +186,9 @@ def test_profile_of_the_train_split_is_written_and_compared(run, tmp_path):
     assert written.slices["sales channel"] == {"web": 20}
     serve(tmp_path / "serving", path.read_text())
     with pytest.raises(DataRefused) as error:
-        run([*TRAIN, *[(f"Hello number {i}", "aa", "web") for i in range(50, 56)]], EVAL)
+        run(
+            [*TRAIN, *[(f"Hello number {i}", "aa", "web") for i in range(50, 56)]], EVAL
+        )
     (new,) = error.value.findings
     assert "the serving model (version 1) was not trained on: 1: 'aa' (6 rows" in new
     assert """`--set 'data.gate.allow_new_labels=["aa"]'`""" in new

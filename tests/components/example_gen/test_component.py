@@ -11,7 +11,8 @@ from tfx.types import artifact_utils, standard_artifacts
 
 from components import artifacts
 from components.example_gen import core, portions
-from components.example_gen.component import Executor, Serializer
+from components.example_gen.component import Executor
+from components.example_gen.serialization import Serializer
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
 
 pytestmark = pytest.mark.slow

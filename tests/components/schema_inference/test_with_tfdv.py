@@ -10,7 +10,7 @@ from tensorflow_metadata.proto.v0 import anomalies_pb2, schema_pb2
 from tensorflow_transform.tf_metadata import schema_utils
 
 from components.example_gen import core
-from components.example_gen.component import Serializer
+from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
 from components.schema_inference import inferring, writing
 from tests.pipeline.conftest import ROOT
