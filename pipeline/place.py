@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from components.data_gate.drift import served
 from components.example_gen import spans
+from components.example_gen.account import content_hash
 from components.example_gen.settings import SPAN_PLACEHOLDER, DataSettings
 from pipeline import fingerprints
 from pipeline.config import Config, ConfigError
@@ -176,8 +177,8 @@ def schema_file(name: str | None, key: str = "data.reviewed_schema") -> str | No
 
 def file_hashes(place: Place) -> dict[str, str]:
     """SHA-256 of each file that is read; one in a bucket goes by its address alone."""
-    data = [*place.data.train, *(place.data.eval or ()), place.schema_file]
-    return {path: _content(path) for path in data if path}
+    data = [*place.data.train, *(place.data.eval or ())]
+    return {path: _content(path) for path in data}
 
 
 def fingerprint(
@@ -193,7 +194,7 @@ def fingerprint(
     hashes = file_hashes(place) if hashes is None else hashes
     libraries = "".join(f"{n}{importlib.metadata.version(n)}" for n in LIBRARIES)
     return Fingerprints(
-        data=_joined(hashes.values()),
+        data=content_hash(hashes.values()),
         checkpoint=_checkpoint(config, place.checkpoint_dir),
         code={
             node: _joined([fingerprints.of_code(*modules), libraries])

@@ -1,7 +1,8 @@
 """What became of every row of the input: counts that must add up. Pure."""
 
 import dataclasses
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 FIRST_REJECTED = 5  # How many rejected rows for a reason the account itself shows.
@@ -34,6 +35,8 @@ class FileAccount:
       kept: rows that became examples.
       rejected: reason -> rows.
       left_out_by: "max_train_examples" or "max_eval_examples" -> good rows left out.
+      rows_of_several_lines: those with line ends in their cells.
+      most_lines: that one of these takes, and at which line it starts.
       characters_removed: control and zero-width characters taken out of good rows.
       first_rejected: the first few of the rejected rows for each reason.
     """
@@ -49,6 +52,8 @@ class FileAccount:
     kept: int = 0
     rejected: dict[str, int] = dataclasses.field(default_factory=dict)
     left_out_by: dict[str, int] = dataclasses.field(default_factory=dict)
+    rows_of_several_lines: int = 0
+    most_lines: tuple[int, int] | None = None
     characters_removed: int = 0
     first_rejected: list[RejectedRow] = dataclasses.field(default_factory=list)
 
@@ -57,6 +62,12 @@ class FileAccount:
         self.rejected[row.reason] = number
         if number <= FIRST_REJECTED:
             self.first_rejected.append(row)
+
+    def count_lines(self, number: int, lines: int) -> None:
+        """Counts a row that takes several lines."""
+        self.rows_of_several_lines += 1
+        if self.most_lines is None or lines > self.most_lines[0]:
+            self.most_lines = (lines, number)
 
     def leave_out(self, setting: str) -> None:
         self.left_out_by[setting] = self.left_out_by.get(setting, 0) + 1
@@ -80,7 +91,10 @@ class FileAccount:
     def from_json(cls, values: Mapping[str, Any]) -> "FileAccount":
         known = {name: v for name, v in values.items() if name != "left_out"}
         rows = [RejectedRow(**row) for row in known.pop("first_rejected")]
-        return cls(**known, first_rejected=rows)
+        most = known.pop("most_lines")
+        return cls(
+            **known, first_rejected=rows, most_lines=tuple(most) if most else None
+        )
 
 
 @dataclasses.dataclass
@@ -109,3 +123,8 @@ class Account:
 
     def as_json(self) -> dict[str, Any]:
         return {"files": [f.as_json() for f in self.files], "splits": self.splits}
+
+
+def content_hash(file_hashes: Iterable[str]) -> str:
+    """One SHA-256 for those of several files, in their order."""
+    return hashlib.sha256("\n".join(file_hashes).encode()).hexdigest()

@@ -26,7 +26,12 @@ from tfx.types import artifact_utils, component_spec, standard_artifacts
 
 from components import artifacts
 from components.example_gen import core, portions
-from components.example_gen.account import Account, FileAccount, RejectedRow
+from components.example_gen.account import (
+    Account,
+    FileAccount,
+    RejectedRow,
+    content_hash,
+)
 from components.example_gen.examples import Example
 from components.example_gen.portions import Portion
 from components.example_gen.serialization import Serializer
@@ -54,8 +59,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
           input_dict: empty.
           output_dict: `examples` (Examples; splits train and eval, all features are
             bytes with one value each) and `account` (DataAccount).
-          exec_properties: `data` (JSON of `DataSettings`) and `task`. `data_hash` and
-            `code` only take part in the cache key.
+          exec_properties: `data` (JSON of `DataSettings`), `task`, and `data_hash`,
+            which the files must have. `code` only takes part in the cache key.
 
         Raises:
           DataRefused: the account is then in the run's folder, as far as it goes.
@@ -82,7 +87,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
                     )
                 )
             )
-        _conclude(account, settings, len(planned))
+        _conclude(account, settings, len(planned), exec_properties.get("data_hash"))
 
 
 class _ExampleGenSpec(component_spec.ComponentSpec):
@@ -103,8 +108,9 @@ class ExampleGen(base_beam_component.BaseBeamComponent):
     Args:
       data: JSON of `DataSettings`.
       task: "classification" or "summarization".
-      data_hash: of the files' content; a part of the cache key, not read.
-      code: fingerprint of this project's code; likewise.
+      data_hash: `account.content_hash` of the files when the run was planned, "" if
+        that is not known.
+      code: fingerprint of this project's code; a part of the cache key, not read.
     """
 
     SPEC_CLASS = _ExampleGenSpec
@@ -217,7 +223,12 @@ def _prepare(examples: types.Artifact) -> None:
         fileio.makedirs(_folder(examples, split))
 
 
-def _conclude(account: types.Artifact, settings: DataSettings, portions: int) -> None:
+def _conclude(
+    account: types.Artifact,
+    settings: DataSettings,
+    portions: int,
+    data_hash: str | None,
+) -> None:
     """Joins the parts of the account, and raises DataRefused if they will not do."""
     findings: list[str] = []
     whole = Account([], dict.fromkeys(core.SPLITS, 0))
@@ -237,6 +248,11 @@ def _conclude(account: types.Artifact, settings: DataSettings, portions: int) ->
     progress.report("data", account=told)
     if findings:
         raise DataRefused(*findings)
+    if data_hash and content_hash(file.sha256 for file in whole.files) != data_hash:
+        raise DataRefused(
+            "The data files have changed since the run was planned, so that its record "
+            "would name other files than it read. Run again once they are written."
+        )
     core.check_account(whole, settings)
 
 

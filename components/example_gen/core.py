@@ -5,6 +5,7 @@ Rows are passed on one by one, so that a file may be larger than the memory.
 
 import dataclasses
 import heapq
+import os
 from typing import Protocol
 
 from components.example_gen import (
@@ -144,6 +145,7 @@ class Reader:
     def _read_file(
         self, path: str, split: str | None, samples: dict[str, "_Sample"]
     ) -> None:
+        before = _state(path)
         source = reading.check_columns(path, self._settings)
         file = FileAccount(
             path,
@@ -160,6 +162,8 @@ class Reader:
         )
         for row in reading.read_rows(path, self._settings):
             file.rows_read += 1
+            if row.lines > 1:
+                file.count_lines(row.number, row.lines)
             try:
                 example = to_example(row)
             except RowRejected as rejection:
@@ -169,6 +173,13 @@ class Reader:
             key = to_example.split_key(example, row)
             into = split or self._split_of(key)
             samples[into].add(example, key, file)
+        if _state(path) != before:
+            raise files.refusal(
+                path,
+                "the file has changed while it was read",
+                "Run again once it is written; a delivery is best written under "
+                "another name and renamed.",
+            )
         file.complete = True
 
     def _split_of(self, key: bytes) -> str:
@@ -221,6 +232,15 @@ class _Sample:
     def _emit(self, example: Example, file: FileAccount) -> None:
         file.kept += 1
         self._sink.example(self._split, example)
+
+
+def _state(path: str) -> tuple[int, int, int] | None:
+    """What changes when somebody writes to a file, or puts another one in its place."""
+    try:
+        found = os.stat(path)
+    except OSError:  # Whoever reads it says so.
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _derives_length(source: reading.Source, settings: DataSettings) -> bool:

@@ -19,6 +19,7 @@ class Table:
     Attributes:
       header: names of the columns, stripped.
       delimiter: one character.
+      next_number: of the line after the last record.
     """
 
     def __init__(self, text: TextFile, *, delimiter: str, wanted: Collection[str]):
@@ -39,7 +40,7 @@ class Table:
         self._text, self.delimiter = text, delimiter
         self._is_padded = _is_padded(first, delimiter)
         self._lines = itertools.chain.from_iterable(text.blocks())
-        self._next_number = 1
+        self.next_number = 1
         self.header: list[str] = []
         for _, cells, _ in self.records():
             self.header = [cell.strip() for cell in cells]
@@ -65,7 +66,7 @@ class Table:
         )
         read_before = 0
         for line in self._lines:
-            number = self._next_number
+            number = self.next_number
             if '"' in line or self._is_padded:
                 pushed.append(line)
                 try:
@@ -73,11 +74,11 @@ class Table:
                 except csv.Error as error:
                     last = number + reader.line_num - read_before - 1
                     raise self._broken_quote(str(error), number, last) from None
-                self._next_number = number + reader.line_num - read_before
+                self.next_number = number + reader.line_num - read_before
                 read_before = reader.line_num
             else:
                 cells = line.rstrip("\r\n").split(delimiter)
-                self._next_number = number + 1
+                self.next_number = number + 1
             if len(cells) != width:
                 if len(cells) < 2 and not any(cell.strip() for cell in cells):
                     continue  # A blank line.

@@ -42,6 +42,7 @@ _IN_USE = (
     *("cp1258", "cp874", "iso8859_2", "iso8859_15", "koi8_r", "koi8_u", "mac_roman"),
     *("cp850", "cp852", "cp866", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
+_OF_EAST_ASIA = frozenset(("cp932", "euc_jp", "gb18030", "big5", "cp949"))
 _BLOCK_BYTES = 1 << 20
 _SAMPLE_BYTES = 1 << 14
 _ENOUGH_BYTES = 20  # Beyond ASCII; fewer fit several encodings.
@@ -101,7 +102,7 @@ def of_file(path: str, head: bytes, wanted: str) -> str:
     if wide:
         family = wide[:6]
         if wanted != AUTO and not wanted.startswith(family):
-            raise _other_than_wanted(path, family)
+            raise _other_than_wanted(path, wide, wanted)
         return wide
     if wanted == UTF_8 or _is_utf8(path, wanted):
         return UTF_8
@@ -200,6 +201,8 @@ def _is_clear(sample: bytes, guesses: list[_Guess]) -> bool:
     if not guesses or beyond_ascii < _ENOUGH_BYTES:
         return False
     best = guesses[0]
+    if best.name in _OF_EAST_ASIA:  # These read each other's files, into nonsense.
+        return False
     return all(
         other.mess - best.mess > _LESS_MESS
         or (other.mess >= best.mess and best.language - other.language > _MORE_LANGUAGE)
@@ -302,15 +305,18 @@ def _first_wrong_byte(path: str, encoding: str) -> tuple[int, int | None]:
     return number, None
 
 
-def _other_than_wanted(path: str, family: str) -> DataRefused:
+def _other_than_wanted(path: str, wide: str, wanted: str) -> DataRefused:
+    family = wide[:6]
     return files.refusal(
         path,
-        f"this looks like {family.upper()}, and UTF-8 is read",
+        f"this looks like {family.upper()}, and {wanted.upper()} is read",
         f"Read it as that, `--set data.encoding={family}`, or convert it: "
-        f"`{_conversion(path, family)}`.",
+        # By its mark iconv knows the order of the bytes, else it has to be told.
+        f"`{_conversion(path, wide)}`.",
     )
 
 
 def _conversion(path: str, encoding: str) -> str:
     name = encoding.upper().replace("MAC_ROMAN", "MACINTOSH").replace("_", "-")
+    name = re.sub(r"^(UTF-(?:16|32))-([LB]E)$", r"\1\2", name)
     return files.command_on(path, f"iconv -f {name} -t UTF-8")

@@ -15,6 +15,7 @@ SEVERAL_LABELS = "more than one label"
 REASONS = (
     reading.WRONG_NUMBER_OF_CELLS,
     reading.NOT_TEXT,
+    reading.HEADER_AGAIN,
     EMPTY_TEXT,
     EMPTY_TARGET,
     NEWLINE_IN_LABEL,

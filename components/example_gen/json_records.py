@@ -155,7 +155,15 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _constant(name: str) -> str | None:
+    """NaN, as pandas writes it, stands for no value."""
+    return None if name == "NaN" else name
+
+
 # Numbers stay as they are written: 01 is no JSON, but 1.10 is not 1.1 either.
 _JSON = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unique_keys
+    parse_float=str,
+    parse_int=str,
+    parse_constant=_constant,
+    object_pairs_hook=_unique_keys,
 )

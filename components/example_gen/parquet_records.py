@@ -89,6 +89,12 @@ def _refusing_damage(path: str) -> Iterator[None]:
         reason = (str(error).splitlines() or ["no reason is given"])[0]
         found = f"the Parquet file is damaged ({reason})"
         raise files.refusal(path, found, way_out) from None
-    except (ValueError, OverflowError) as error:  # Of what Python cannot hold.
-        found = f"a value cannot be read ({str(error).splitlines()[0]})"
+    except (
+        ValueError,
+        LookupError,
+        OverflowError,
+    ) as error:  # Of what Python cannot hold.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        found = f"a value cannot be read ({type(error).__name__}: {reason})"
+        way_out = "Write the column as text."
         raise files.refusal(path, found, way_out) from None

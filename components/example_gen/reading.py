@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # pydantic alone takes a third of a second.
 
 WRONG_NUMBER_OF_CELLS = "wrong number of cells"
 NOT_TEXT = "neither text nor a list of texts"
+HEADER_AGAIN = "the header again"
 
 CSV, TSV = "CSV", "TSV"
 JSON_LINES, JSON_ARRAY = "JSON Lines", "JSON array"
@@ -48,12 +49,14 @@ class Row(NamedTuple):
         columns that the settings name. Empty if there is a `problem`.
       problem: why the row has no cells.
       raw: what the row looks like, if there is a `problem`.
+      lines: of the file that it takes, with line ends in its cells.
     """
 
     number: int
     cells: Mapping[str, Cell]
     problem: str | None = None
     raw: str = ""
+    lines: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +83,9 @@ class Source:
     def types(self) -> dict[str, str]:
         """Column -> its type; "text" where the format has no types."""
         types = self.column_types or ("text",) * len(self.columns)
-        return dict(zip(self.columns, types, strict=True))
+        # A key of JSON may hold half a surrogate pair, which no file can.
+        names = (n.encode("utf-8", "replace").decode() for n in self.columns)
+        return dict(zip(names, types, strict=True))
 
 
 def check_columns(path: str, settings: "DataSettings") -> Source:
@@ -118,11 +123,12 @@ def _opened(path: str, settings: "DataSettings") -> tuple[Source, TextFile | Non
     if parquet_records.is_parquet(path, head):
         source = _parquet(path)
     elif tfrecord_records.is_tfrecord(path, head):
-        source = Source(TFRECORD, _keys(path, tfrecord_records.read(path)))
+        names = _keys(path, tfrecord_records.read(path), settings)
+        source = Source(TFRECORD, names)
     else:
         text = text_files.opened(path, head, settings.encoding)
         is_json = json_records.is_json(text)
-        source = _json(text) if is_json else _csv(text, settings)
+        source = _json(text, settings) if is_json else _csv(text, settings)
     _refuse_doubled_columns(path, source)
     _refuse_missing_columns(path, source, settings)
     return source, text
@@ -137,9 +143,10 @@ def _parquet(path: str) -> Source:
     )
 
 
-def _json(text: TextFile) -> Source:
+def _json(text: TextFile, settings: "DataSettings") -> Source:
     kind = JSON_ARRAY if json_records.is_array(text) else JSON_LINES
-    return Source(kind, _keys(text.path, json_records.read(text)), text.encoding)
+    names = _keys(text.path, json_records.read(text), settings)
+    return Source(kind, names, text.encoding)
 
 
 def _csv(text: TextFile, settings: "DataSettings") -> Source:
@@ -150,12 +157,21 @@ def _csv(text: TextFile, settings: "DataSettings") -> Source:
     return Source(kind, tuple(table.header), text.encoding)
 
 
-def _keys(path: str, records: Iterator[tuple[int, Mapping[str, Any]]]) -> tuple:
-    """All names that the first records have."""
+def _keys(
+    path: str,
+    records: Iterator[tuple[int, Mapping[str, Any]]],
+    settings: "DataSettings",
+) -> tuple[str, ...]:
+    """All names that the first records have, and more until no column is missing."""
     head = list(itertools.islice(records, _RECORDS_OF_THE_HEADER))
     if not head:
         raise _no_rows(path)
-    return tuple(dict.fromkeys(key for _, record in head for key in record))
+    names = dict.fromkeys(key for _, record in head for key in record)
+    missing = wanted_columns(settings).keys() - names.keys()
+    while missing and (found := next(records, None)):
+        names.update(dict.fromkeys(found[1]))
+        missing -= found[1].keys()
+    return tuple(names)
 
 
 # Columns
@@ -243,10 +259,20 @@ def _csv_rows(
     width = len(table.header)
     places = [(name, i) for i, name in enumerate(table.header) if name in wanted]
     for number, cells, line in table.records():
-        if len(cells) == width:
-            yield Row(number, {name: cells[i] for name, i in places})
+        lines = table.next_number - number
+        if len(cells) != width:
+            yield Row(number, {}, WRONG_NUMBER_OF_CELLS, line.strip(), lines)
+        elif _is_header(cells, table.header):
+            yield Row(number, {}, HEADER_AGAIN, line.strip(), lines)
         else:
-            yield Row(number, {}, WRONG_NUMBER_OF_CELLS, line.strip())
+            yield Row(number, {name: cells[i] for name, i in places}, lines=lines)
+
+
+def _is_header(cells: Sequence[str], header: Sequence[str]) -> bool:
+    """Whether files were joined with their headers, and their byte-order marks."""
+    if cells[-1].strip() != header[-1]:
+        return False
+    return [cell.strip("\ufeff ") for cell in cells] == list(header)
 
 
 def _rows(
@@ -276,9 +302,9 @@ def _plain(value: Any) -> Cell:
         return _decoded(value)
     if isinstance(value, list):
         return tuple(_text(_plain(v)) for v in value)
-    if isinstance(value, dict):
+    if isinstance(value, dict | tuple):  # A struct, or an entry of a map.
         raise TypeError
-    return str(value)
+    return None if value != value else str(value)  # NaN stands for no value.
 
 
 def _text(part: Cell) -> str:

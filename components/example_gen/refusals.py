@@ -55,9 +55,12 @@ def refuse_empty_split(account: Account, settings: DataSettings) -> None:
                 "target."
             )
         good = sum(account.splits.values())
+        whose = "each text"
+        if settings.split_by is not None:
+            whose = f"each value of {settings.split_by!r}"
         raise DataRefused(
             f"{', '.join(settings.train)}: the {split} split is empty (0 of {good} "
-            f"rows): `data.eval_share` = {settings.eval_share} puts each text into one "
-            "split by its hash. Add rows, change `data.eval_share`, or name a file as "
-            "`data.eval`."
+            f"rows): `data.eval_share` = {settings.eval_share} puts {whose} into "
+            "one split by its hash. Add rows, change `data.eval_share`, or name a file "
+            "as `data.eval`."
         )

@@ -19,10 +19,14 @@ def _one_is_a_list(value: object) -> object:
 # One path, or a list of them: files, folders and globs; see `sources.expand`. A path
 # with SPAN_PLACEHOLDER stands for numbered deliveries; see `spans.resolve`.
 Paths = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
+    tuple[Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")], ...],
     Field(min_length=1),
     BeforeValidator(_one_is_a_list),
 ]
+
+
+# Names of labels or columns; one alone need not be a list.
+Names = Annotated[tuple[str, ...], BeforeValidator(_one_is_a_list)]
 
 
 class DataGateSettings(Section):
@@ -44,10 +48,10 @@ class DataGateSettings(Section):
     max_label_drift: float = Field(0.2, ge=0, le=1)
     max_length_drift: float = Field(0.2, ge=0, le=1)
     max_vocabulary_drift: float = Field(0.1, ge=0, le=1)
-    allow_new_labels: tuple[str, ...] = ()
-    allow_vanished_labels: tuple[str, ...] = ()
-    allow_similar_labels: tuple[str, ...] = ()
-    allow_changed_types: tuple[str, ...] = ()  # Columns of the data files.
+    allow_new_labels: Names = ()
+    allow_vanished_labels: Names = ()
+    allow_similar_labels: Names = ()
+    allow_changed_types: Names = ()  # Columns of the data files.
 
 
 class SpanSettings(Section):
@@ -55,7 +59,9 @@ class SpanSettings(Section):
 
     window: int | None = Field(None, ge=1)  # The newest N; all if None.
     # The file that says that a delivery is complete; without one if None.
-    marker: str | None = Field("_SUCCESS", pattern=r"^[^/*?\[\]{}]+$")
+    marker: str | None = Field(
+        "_SUCCESS", pattern=r"^\.{0,2}[^./*?\[\]{}][^/*?\[\]{}]*$"
+    )
 
 
 class DataSettings(Section):

@@ -45,6 +45,17 @@ def is_stray(name: str) -> bool:
     return bool(_STRAY.search(name))
 
 
+def _refuse_unnameable(paths: Iterable[str]) -> None:
+    """No record, artifact or message can hold such a name."""
+    for path in paths:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise DataRefused(
+                f"{os.fsencode(path)!r}: the name of this file is not UTF-8. Rename it."
+            ) from None
+
+
 def _files_of(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = [os.path.join(path, name) for name in os.listdir(path)]
@@ -70,6 +81,7 @@ def _some_files(path: str, candidates: Sequence[str], nothing: str) -> list[str]
 
 def refuse_twice(found: Sequence[str]) -> None:
     """Raises DataRefused if a file comes twice, also through a link."""
+    _refuse_unnameable(found)
     seen: dict[str, str] = {}
     for path in found:
         real = os.path.realpath(path)

@@ -185,7 +185,7 @@ class _Series:
             if self._marker is None:
                 continue
             folder, name = self._marker_of(entry, self._marker)
-            if not os.path.exists(os.path.join(folder, name)):
+            if not os.path.isfile(os.path.join(folder, name)):
                 return f"no {name} in {folder}"
         if self._marker is None and not self._files(number):
             return f"no data file in {self.entries[number][0]}"
@@ -238,7 +238,16 @@ class _Series:
                     f"{number}",
                     "Rename or remove one.",
                 )
-            self.entries.setdefault(number, []).append(path)
+            there = self.entries.setdefault(number, [])
+            if there and os.path.isdir(path):
+                raise files.refusal(
+                    self.path,
+                    f"{os.path.basename(there[0])} and {name} are both span {number}, "
+                    "and a delivery has one folder",
+                    f"Write out more of the name: {SPAN_PLACEHOLDER} stands for all of "
+                    "a number.",
+                )
+            there.append(path)
             # The number may be spelled another way next time.
             before, after = name[: match.start("span")], name[match.end("span") :]
             self._names[path] = f"{before}{SPAN_PLACEHOLDER}{after}"

@@ -152,7 +152,7 @@ def _value(feature: Any) -> Any:
         return None
     values = list(getattr(feature, kind).value)
     if kind == "float_list":
-        values = [_decimal(value) for value in values]
+        values = [_decimal(value) for value in values if value == value]
     return values if len(values) > 1 else (values or [None])[0]
 
 

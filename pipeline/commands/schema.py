@@ -53,7 +53,7 @@ def infer(
 
     from pipeline import schema_tools as tools
 
-    path = output or tools.default_output(config)
+    path = tools.default_output(config) if output is None else output
     made, account = tools.infer(
         config, job=os.path.relpath(config_path), output=path, force=force
     )

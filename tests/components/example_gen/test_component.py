@@ -1,5 +1,6 @@
 """ExampleGen as TFX runs it: what it writes is what the next nodes read."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tfx.types import artifact_utils, standard_artifacts
 
 from components import artifacts
 from components.example_gen import core, portions
+from components.example_gen.account import content_hash
 from components.example_gen.component import Executor
 from components.example_gen.serialization import Serializer
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
@@ -24,7 +26,7 @@ CONTENT = "text,label,channel\n" + "".join(f"row {i},0{i % 3},web\n" for i in ra
 def run(tmp_path, write, settings):
     """Runs the component on CSV files and returns its artifacts."""
 
-    def run(*contents, name="out", beam_args=(), **changes):
+    def run(*contents, name="out", beam_args=(), data_hash="", **changes):
         examples, account = standard_artifacts.Examples(), artifacts.DataAccount()
         examples.uri = str(tmp_path / name / "examples")
         account.uri = str(tmp_path / name / "account")
@@ -38,6 +40,7 @@ def run(tmp_path, write, settings):
             {
                 "data": settings(paths, **changes).model_dump_json(),
                 "task": "classification",
+                "data_hash": data_hash,
             },
         )
         return examples, account
@@ -175,3 +178,10 @@ def test_files_that_break_off_are_all_told_of_and_the_account_is_kept(
     assert [f["complete"] for f in told] == [False, True, False]
     assert [(f["rows_read"], f["kept"]) for f in told] == [(100, 99)] * 3
     assert len((tmp_path / "rejected.jsonl").read_text().splitlines()) == 3
+
+
+def test_files_that_changed_since_the_run_was_planned_are_refused(run, tmp_path):
+    planned = content_hash([hashlib.sha256(CONTENT.encode()).hexdigest()])
+    run(CONTENT, data_hash=planned)
+    with pytest.raises(DataRefused, match="have changed since the run was planned"):
+        run(CONTENT + "one more,01,web\n", name="later", data_hash=planned)

@@ -195,3 +195,22 @@ def test_row_and_label_stay_together(ingest):
     result = ingest("text,label\n" + rows, gate=ANY_SHARE)
     for example in [*result.splits["train"], *result.splits["eval"]]:
         assert example.text == f"row {example.target}"
+
+
+def test_file_that_changes_while_it_is_read_is_refused(write, settings, monkeypatch):
+    path = write("text,label\n" + rows_of(50))
+
+    class Meddler(core.Ingested):
+        def example(self, split, example):
+            if example.text == "text 10":
+                write("text,label\n" + rows_of(60))
+            super().example(split, example)
+
+    with pytest.raises(DataRefused, match="the file has changed while it was read"):
+        core.ingest(settings(path), "classification", Meddler())
+
+
+def test_rows_of_several_lines_are_counted_with_the_longest(ingest):
+    content = "text,label\n" + rows_of(20) + '"a\nb",a\n"a\n\nc",b\n'
+    (file,) = ingest(content).account.files
+    assert (file.rows_of_several_lines, file.most_lines) == (2, (3, 24))

@@ -122,7 +122,9 @@ def test_byte_that_is_not_of_the_encoding_is_named(
 def test_wide_text_is_refused_by_name_unless_it_is_named(refusal, encoding, setting):
     family = encoding[:6]
     message = refusal(TABLE.encode(encoding), encoding=setting)
-    assert message.startswith(f"data.csv: this looks like {family.upper()}, and UTF-8")
+    assert message.startswith(
+        f"data.csv: this looks like {family.upper()}, and {setting.upper()} is read"
+    )
     assert f"`--set data.encoding={family}`" in message
 
 
@@ -191,3 +193,16 @@ def test_every_name_in_use_is_one_of_python_that_iconv_knows():
         encodings.codec_name(name)
         known = encodings._conversion(__file__, name).split(" < ")[0]
         subprocess.run(f"{known} < /dev/null", shell=True, check=True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-be", "utf-16-le"])
+def test_conversion_of_wide_text_names_the_order_of_the_bytes(refusal, encoding):
+    """Without a mark iconv would take the order of this machine."""
+    name = encoding.upper().replace("16-", "16")
+    assert f"`iconv -f {name} -t UTF-8 <" in refusal(TABLE.encode(encoding))
+
+
+def test_encodings_of_east_asia_are_never_told_apart_by_themselves(refusal):
+    content = "text,label\n" + "これは問い合わせです,ラベル\n" * 60
+    message = refusal(content.encode("euc_jp"), encoding="auto")
+    assert "`data.encoding=auto` is not sure" in message

@@ -106,3 +106,8 @@ def test_json_array_is_refused_with_line_and_cause(refusal, content, line, found
 def test_json_array_that_memory_does_not_hold_is_refused(refusal, monkeypatch):
     monkeypatch.setattr(json_records, "MAX_ARRAY_CHARACTERS", 20)
     assert "JSON Lines: `jq -c" in refusal('[{"text": "a", "label": "b"}]', "data.json")
+
+
+def test_nan_is_no_value(pairs):
+    content = '{"text": "hi", "label": NaN}\n{"text": "ho", "label": Infinity}\n'
+    assert pairs(content, "data.jsonl") == [("hi", None), ("ho", "Infinity")]

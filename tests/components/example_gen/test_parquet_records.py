@@ -1,5 +1,7 @@
 """Parquet: values as text, and a refusal of what is damaged."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from components.example_gen import reading
@@ -93,3 +95,22 @@ def test_parquet_value_beyond_python_is_refused_with_its_file(parquet, settings)
     path = parquet({"text": ["hi"], "label": ["a"], "when": when})
     with pytest.raises(DataRefused, match="data.parquet: .*a value cannot be read"):
         list(reading.read_rows(path, settings(path, slices=("when",))))
+
+
+def test_map_and_unknown_time_zone_are_no_text(settings, tmp_path):
+    path = str(tmp_path / "data.parquet")
+    maps = pa.array([[("a", "b")]], pa.map_(pa.string(), pa.string()))
+    pq.write_table(pa.table({"text": maps, "label": ["a"]}), path)
+    (row,) = reading.read_rows(path, settings(path))
+    assert row.problem == reading.NOT_TEXT
+    times = pa.array([0], pa.timestamp("ms", "Nowhere/X"))
+    pq.write_table(pa.table({"text": ["hi"], "label": ["a"], "time": times}), path)
+    with pytest.raises(DataRefused, match="data.parquet: a value cannot be read"):
+        list(reading.read_rows(path, settings(path, slices=["time"])))
+
+
+def test_nan_is_no_value(tmp_path, settings):
+    path = str(tmp_path / "data.parquet")
+    pq.write_table(pa.table({"text": ["hi"], "label": [float("nan")]}), path)
+    (row,) = reading.read_rows(path, settings(path))
+    assert row.cells["label"] is None

@@ -298,3 +298,25 @@ def test_import_is_light():
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_header_of_a_joined_file_is_no_row(write, settings):
+    path = write("text,label\nhi,a\n\ufefftext,label\nho,b\n text , label\nhey,a\n")
+    problems = [row.problem for row in reading.read_rows(path, settings(path))]
+    again = "the header again"
+    assert problems == [None, again, None, again, None]
+
+
+def test_row_tells_how_many_lines_it_takes(write, settings):
+    path = write('text,label\nhi,a\n"one\n\ntwo",b\nho,a\n')
+    rows = reading.read_rows(path, settings(path))
+    assert [(row.number, row.lines) for row in rows] == [(2, 1), (3, 3), (6, 1)]
+
+
+@pytest.mark.parametrize("at_the_end", [True, False], ids=["last", "first"])
+def test_column_of_a_single_record_is_found_wherever_it_is(write, settings, at_the_end):
+    rows = ['{"text": "t"}'] * 150
+    rows.insert(150 if at_the_end else 0, '{"text": "t", "label": "a"}')
+    path = write("\n".join(rows), "data.jsonl")
+    found = [r.cells.get("label") for r in reading.read_rows(path, settings(path))]
+    assert sorted(label or "" for label in found) == [""] * 150 + ["a"]

@@ -1,5 +1,7 @@
 """Which files a path leads to."""
 
+import os
+
 import pytest
 
 from components.example_gen import core, sources
@@ -91,3 +93,10 @@ def test_rows_of_several_files_have_an_account_each(write, settings):
     assert [row.example_id for row in made.splits["eval"]] == ["7"]
     told = [(f.path, f.rows_read, f.kept) for f in made.account.files]
     assert told == [(one, 2, 2), (two, 2, 1), (held, 1, 1)]
+
+
+def test_name_that_is_not_utf8_is_refused(tmp_path):
+    with open(os.fsencode(tmp_path) + b"/\xff.csv", "w") as file:
+        file.write("text,label\nhi,a\n")
+    with pytest.raises(DataRefused, match=r"\\xff.csv'.*is not UTF-8. Rename it"):
+        sources.expand([str(tmp_path)])

@@ -314,3 +314,16 @@ def test_path_that_leads_to_no_delivery_is_refused(refused, complete, path, said
 def test_address_is_refused_with_the_way_out(settings):
     with pytest.raises(DataRefused, match="copy the file here, or mount the bucket"):
         spans.resolve(settings("gs://bucket/span-{SPAN}/*.csv"))
+
+
+def test_two_folders_of_one_number_are_refused(refused, deliver):
+    for day in ("2024-11-30", "2024-12-30"):
+        deliver(f"d-{day}/a.csv", f"d-{day}/_SUCCESS")
+    said = refused("d-*{SPAN}/*.csv")
+    assert "d-2024-11-30 and d-2024-12-30 are both span 30" in said
+
+
+@pytest.mark.parametrize("marker", [".", "..", "a/b", ""])
+def test_marker_that_every_folder_has_is_no_marker(marker):
+    with pytest.raises(ValueError, match="marker"):
+        SpanSettings(marker=marker)
