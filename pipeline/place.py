@@ -105,15 +105,21 @@ def cluster(config: Config) -> Place:
     _refuse_spans(config.data)
 
     def reachable(path: str | None, key: str) -> str | None:
-        if path is None or "://" in path:
+        if path is None:
             return path
+        if "://" in path:
+            raise ConfigError(
+                f"{key}: {path} is an address, and no node reads these. Copy the file "
+                f"below {fingerprints.project_dir()}, from where the image is made."
+            )
         if not os.path.exists(path):
             raise ConfigError(f"{key}: there is no file {path}.")
         inside = os.path.relpath(path, fingerprints.project_dir())
         if inside.startswith(os.pardir):
             raise ConfigError(
-                f"{key}: a cluster cannot read {path}, which is on this machine. Put "
-                f"the file into a bucket, and pass `--set {key}=gs://...`."
+                f"{key}: a cluster cannot read {path}, which is on this machine. Copy "
+                f"it below {fingerprints.project_dir()}, from where the image is made, "
+                "and name it there."
             )
         return f"{kubeflow.project_dir}/{inside}"
 

@@ -298,12 +298,9 @@ def account_in_words(account: dict[str, Any]) -> str:
     parts += [f"{n:,} rejected ({reason})" for reason, n in sorted(rejected.items())]
     left_out = sum(f["left_out"] for f in files)
     parts += [f"{left_out:,} left out"] if left_out else []
-    if several := sum(f.get("rows_of_several_lines", 0) for f in files):
-        lines, at, path = max(
-            (*f["most_lines"], f["path"]) for f in files if f.get("most_lines")
-        )
-        most = f"at most {lines}, from line {at} of {os.path.basename(path)}"
-        parts.append(f"{several:,} over several lines ({most})")
+    if several := sum(f["rows_of_several_lines"] for f in files):
+        most = max(f["most_lines"][0] for f in files if f["most_lines"])
+        parts.append(f"{several:,} over several lines (at most {most})")
     return ", ".join(parts)
 
 

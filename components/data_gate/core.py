@@ -39,8 +39,7 @@ def check(
     relevant = [
         anomaly
         for anomaly in anomalies
-        if not schema_rules.is_free_text(anomaly, task)
-        and not (unseen and schema_rules.tells_unseen(anomaly))
+        if not (unseen and schema_rules.tells_unseen(anomaly))
     ]
     findings = sizes.too_few_examples(splits, settings)
     findings += labels.single_label(train) if classifies else []

@@ -50,6 +50,34 @@ def override(key: str, value: object) -> str:
     return f"--set {shlex.quote(f'{key}={written}')}"
 
 
+def by_share(
+    rule: str,
+    message: str,
+    examples: tuple[str, ...],
+    *,
+    key: str,
+    share: float,
+    allowed: float,
+    why: str,
+) -> Finding:
+    """A finding that stops the run where `share` is above what the key allows.
+
+    Args:
+      rule: its name.
+      message: what was found, as whole sentences.
+      examples: some of the rows.
+      key: of the configuration; offered with a value that is enough.
+      share: of the rows, from 0 to 1.
+      allowed: what the key is set to.
+      why: what is wrong with it and what to do instead, up to ", or allow it".
+    """
+    if share <= allowed:
+        message += f" `{key}` ({allowed:.2%}) allows it."
+        return Finding(rule, "note", message, examples, key)
+    message += f" {why}, or allow it: `{override(key, rounded_up(share))}`."
+    return Finding(rule, "stop", message, examples, key)
+
+
 def ids(rows: Sequence[Example], total: int | None = None) -> str:
     """The first rows, of `total` if not all of them are in `rows`."""
     shown = [row_in_words(row) for row in rows[:ROWS_SHOWN]]

@@ -28,8 +28,7 @@ class FileAccount:
       sha256: of the file as it lies on the disk, packed or not.
       bytes: likewise.
       encoding: of a file of text.
-      columns: name -> type, as the file has them; all are "text" where a format has
-        no types.
+      columns: name -> type, as the file has them; "" where the format has no types.
       complete: False if the file broke off with an error after these rows.
       rows_read: all rows; blank lines are none.
       kept: rows that became examples.

@@ -23,13 +23,17 @@ def is_parquet(path: str, head: bytes) -> bool:
 
 
 def columns(path: str) -> list[tuple[str, str]] | None:
-    """(name, type) in the file's order, or None if it has no rows."""
+    """(name, type) in the file's order, or None if it has no rows.
+
+    A type is told as far as a change of it may change the text of a value: that 7 is
+    "7" whatever its width, and text is text, coded or not.
+    """
     with _refusing_damage(path):
         file = _open(path)
         schema = file.schema_arrow
         if file.metadata.num_rows == 0:
             return None
-        return [(field.name, str(field.type)) for field in schema]
+        return [(field.name, _type_in_words(field.type)) for field in schema]
 
 
 def read(path: str, wanted: Collection[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -42,6 +46,26 @@ def read(path: str, wanted: Collection[str]) -> Iterator[tuple[int, dict[str, An
             for record in _records(batch):
                 number += 1
                 yield number, record
+
+
+def _type_in_words(kind: Any) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _type_in_words(kind.value_type)
+    if types.is_list(kind) or types.is_large_list(kind):
+        return f"list of {_type_in_words(kind.value_type)}"
+    for is_one, name in (
+        (types.is_string, "text"),
+        (types.is_large_string, "text"),
+        (types.is_binary, "text"),
+        (types.is_large_binary, "text"),
+        (types.is_integer, "integer"),
+        (types.is_floating, "float"),
+    ):
+        if is_one(kind):
+            return name
+    return str(kind)
 
 
 def _open(path: str) -> Any:

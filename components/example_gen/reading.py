@@ -81,8 +81,8 @@ class Source:
         return "record" if self.format in RECORDED else "line"
 
     def types(self) -> dict[str, str]:
-        """Column -> its type; "text" where the format has no types."""
-        types = self.column_types or ("text",) * len(self.columns)
+        """Column -> its type; "" where the format has no types."""
+        types = self.column_types or ("",) * len(self.columns)
         # A key of JSON may hold half a surrogate pair, which no file can.
         names = (n.encode("utf-8", "replace").decode() for n in self.columns)
         return dict(zip(names, types, strict=True))

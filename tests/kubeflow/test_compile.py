@@ -156,3 +156,9 @@ def test_output_that_cannot_be_made_is_refused(compiler, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="--output .*: there can be no such folder"):
         compiler.compile_spec(load(CONFIG), str(tmp_path / "file" / "build"))
+
+
+def test_address_of_data_is_refused_with_what_to_do(compiler, tmp_path):
+    config = load(CONFIG, ["data.train=gs://bucket/rows.csv"])
+    with pytest.raises(ConfigError, match="data.train: .*address.*Copy the file below"):
+        compiler.compile_spec(config, str(tmp_path))

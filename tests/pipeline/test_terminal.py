@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from components.example_gen.account import Account, FileAccount
 from pipeline import terminal
 
 
@@ -178,17 +179,19 @@ def test_rows_read_so_far_are_shown_while_the_files_are_read():
 
 
 def test_example_gen_shows_the_account(said):
-    files = [
-        {"rows_read": 1200, "kept": 1190, "rejected": {"empty text": 4}, "left_out": 6},
-        {"rows_read": 3, "kept": 2, "rejected": {"empty text": 1}, "left_out": 0},
-    ]
-    account = {"files": files, "splits": {"train": 1000, "eval": 192}}
-    said.show({"kind": "data", "account": account})
+    first, second = (FileAccount(name, "CSV", "", 0) for name in ("a.csv", "b.csv"))
+    first.rows_read, first.kept, first.rejected = 1200, 1190, {"empty text": 4}
+    first.left_out_by = {"max_train_examples": 6}
+    second.rows_read, second.kept, second.rejected = 3, 2, {"empty text": 1}
+    for number, lines in ((2, 3), (9, 7)):
+        first.count_lines(number, lines)
+    account = Account([first, second], {"train": 1000, "eval": 192})
+    said.show({"kind": "data", "account": account.as_json()})
     finished = {"node": "ExampleGen", "cached": False, "seconds": 0.25}
     said.show({"kind": "node_finished", **finished})
     assert said.text().endswith(
         "1,203 rows read, 1,192 kept, 1,000 train, 192 eval, "
-        "5 rejected (empty text), 6 left out\n"
+        "5 rejected (empty text), 6 left out, 2 over several lines (at most 7)\n"
     )
 
 

@@ -31,7 +31,6 @@ MIN_ROWS, MAX_WORDS, MAX_SLICE_VALUES = 5, 2000, 100
 # Lengths in words at which bins end: each a fifth longer than the one before.
 EDGES = np.array(sorted({math.ceil(2 ** (k / 4)) for k in range(81)}))
 _ROWS_FOR_ERROR = 10_000
-_UNTYPED = ("CSV", "TSV")
 
 Count = Annotated[int, pydantic.Field(ge=1, le=2**40)]
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
@@ -257,18 +256,16 @@ def columns_of(account: Mapping[str, Any], paths: Collection[str]) -> dict[str, 
     """The columns of the files at `paths`, as far as the row account tells of them.
 
     Args:
-      account: account.json; a file may have {"columns": {name: type}}.
+      account: account.json.
 
     Returns:
-      column -> type; several types joined by "|", "" where the format has none.
+      column -> type; several types joined by "|", "" where no format has any.
     """
     types: dict[str, set[str]] = {}
     for file in account["files"]:
         if file["path"] in paths:
-            for name, kind in (file.get("columns") or {}).items():
-                types.setdefault(name, set())
-                if file["format"] not in _UNTYPED:
-                    types[name].add(kind)
+            for name, kind in file["columns"].items():
+                types.setdefault(name, set()).update([kind] if kind else [])
     return {name: "|".join(sorted(kinds)) for name, kinds in sorted(types.items())}
 
 

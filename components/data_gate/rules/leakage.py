@@ -3,13 +3,12 @@
 from components.data_gate.findings import (
     ROWS_SHOWN,
     Finding,
-    Severity,
     Splits,
+    by_share,
     listed,
-    override,
-    rounded_up,
 )
 from components.data_gate.rules import near_duplicates as near
+from components.data_gate.rules import repeats
 from components.data_gate.rules.text_keys import TextKeys
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
@@ -23,9 +22,7 @@ def near_duplicates(
 
     Those with the same text are told by `leaked_texts`.
     """
-    setting = "data.gate.max_near_duplicate_share"
     similarity = settings.gate.near_duplicate_similarity
-    allowed = settings.gate.max_near_duplicate_share
     train = splits["train"]
     held = [
         row
@@ -46,18 +43,18 @@ def near_duplicates(
     message = (
         "Eval rows with a text that is all but one of the train split (similarity "
         f"{similarity} or more): {len(found.pairs)} of {len(splits['eval'])} "
-        f"({share:.2%}): {listed(shown, len(found.pairs))}. "
+        f"({share:.2%}): {listed(shown, len(found.pairs))}."
     )
-    severity: Severity = "note"
-    if share <= allowed:
-        message += f"`{setting}` ({allowed:.2%}) allows it."
-    else:
-        severity = "stop"
-        message += (
-            "Scores on them flatter the model. Remove them from one file, or allow it: "
-            f"`{override(setting, rounded_up(share))}`."
-        )
-    return [Finding("near_duplicate", severity, message, shown, setting), *findings]
+    finding = by_share(
+        "near_duplicate",
+        message,
+        shown,
+        key="data.gate.max_near_duplicate_share",
+        share=share,
+        allowed=settings.gate.max_near_duplicate_share,
+        why=repeats.WHY_IT_IS_WRONG,
+    )
+    return [finding, *findings]
 
 
 def _pair(ours: Example, theirs: Example, similarity: float) -> str:

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from components.data_gate.findings import (
     ROWS_SHOWN,
     Finding,
-    Severity,
     Splits,
+    by_share,
     count,
     listed,
-    override,
-    rounded_up,
 )
 from components.data_gate.rules.text_keys import TextKeys
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
 from components.example_gen.settings import DataSettings
 
+# Of an eval row whose text train has too, or nearly.
+WHY_IT_IS_WRONG = "Scores on them flatter the model. Remove them from one file"
 REPEATED_SHARE_TO_NOTE = 0.01  # Of the train rows.
 
 
@@ -31,7 +31,6 @@ def leaked_texts(
     ]
     if not pairs:
         return []
-    key, allowed = "data.gate.max_leaked_share", settings.gate.max_leaked_share
     share = len(pairs) / len(splits["eval"])
     shown = tuple(
         f"{excerpt(ours.text)!r} (eval {excerpt(ours.example_id)}, "
@@ -40,18 +39,18 @@ def leaked_texts(
     )
     message = (
         f"Eval rows with a text that the train split has too: {len(pairs)} of "
-        f"{len(splits['eval'])} ({share:.2%}): {listed(shown, len(pairs))}. "
+        f"{len(splits['eval'])} ({share:.2%}): {listed(shown, len(pairs))}."
     )
-    severity: Severity = "note"
-    if share <= allowed:
-        message += f"`{key}` ({allowed:.2%}) allows it."
-    else:
-        severity = "stop"
-        message += (
-            "Scores on them flatter the model. Remove them from one file, or allow it: "
-            f"`{override(key, rounded_up(share))}`."
-        )
-    return [Finding("leaked_text", severity, message, shown, key)]
+    finding = by_share(
+        "leaked_text",
+        message,
+        shown,
+        key="data.gate.max_leaked_share",
+        share=share,
+        allowed=settings.gate.max_leaked_share,
+        why=WHY_IT_IS_WRONG,
+    )
+    return [finding]
 
 
 def contradicting_labels(
@@ -72,22 +71,24 @@ def contradicting_labels(
     if not torn and not across:
         return []
     rows = sum(key in torn for key in keys.train)
-    share, allowed = rows / len(train), settings.gate.max_contradicting_share
+    share = rows / len(train)
     shown = _labels_of([*torn, *across][:ROWS_SHOWN], splits, keys)
     message = (
         f"Texts with more than one label: {len(torn)} of the train split, on {rows} of "
         f"{count(len(train), 'row')} ({share:.2%}), and {len(across)} that train and "
         f"eval label differently: {listed(shown, len(torn) + len(across))}. No model "
-        "can give both. Keep the right ones"
+        "can give both."
     )
-    setting = "data.gate.max_contradicting_share"
-    severity: Severity = "note"
-    if share <= allowed:
-        message += f"; `{setting}` ({allowed:.2%} of the train rows) allows it."
-    else:
-        severity = "stop"
-        message += f", or allow it: `{override(setting, rounded_up(share))}`."
-    return [Finding("contradicting_labels", severity, message, shown, setting)]
+    finding = by_share(
+        "contradicting_labels",
+        message,
+        shown,
+        key="data.gate.max_contradicting_share",
+        share=share,
+        allowed=settings.gate.max_contradicting_share,
+        why="Keep the right ones",
+    )
+    return [finding]
 
 
 def _labels_of(

@@ -97,14 +97,6 @@ def _finding(
     return Finding("schema", severity, message, shown, "data.reviewed_schema")
 
 
-def is_free_text(anomaly: Anomaly, task: str) -> bool:
-    """On small data TFDV takes free text for one of a closed list of values."""
-    free = {features.TEXT, features.EXAMPLE_ID}
-    if task == "summarization":
-        free.add(features.TARGET)
-    return anomaly.kind == OUTSIDE_DOMAIN and anomaly.feature in free
-
-
 def tells_unseen(anomaly: Anomaly) -> bool:
     """What `unseen_labels` says with the rows' names need not be said twice."""
     return (anomaly.split, anomaly.feature, anomaly.kind) == (

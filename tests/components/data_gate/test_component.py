@@ -15,7 +15,7 @@ from components.example_gen.component import ExampleGen
 from components.example_gen.examples import Example
 from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
-from pipeline import checkpoints
+from pipeline import checkpoints, statistics_options
 from pipeline.config import load
 from tests.pipeline.conftest import ROOT
 from trainer_module.progress import EVENTS_VARIABLE, DataRefused
@@ -77,7 +77,9 @@ def nodes_of(data, serving_dir, schema_file, max_source_tokens):
     )
     example_gen = ExampleGen(data=data, task="classification", data_hash="", code="")
     examples = example_gen.outputs["examples"]
-    statistics = tfx.components.StatisticsGen(examples=examples)
+    statistics = tfx.components.StatisticsGen(
+        examples=examples, stats_options=statistics_options.build("classification")
+    )
     if schema_file:
         schema = tfx.components.ImportSchemaGen(schema_file=schema_file)
     else:

@@ -64,23 +64,6 @@ def test_equal_text_is_told_once(findings, rows, held):
     assert [f.rule for f in findings(train, copies)] == ["leaked_text"]
 
 
-@pytest.mark.parametrize(
-    "feature, task, findings_expected",
-    [
-        ("text", "classification", 0),
-        ("example_id", "classification", 0),
-        ("target", "summarization", 0),
-        ("target", "classification", 1),
-        ("channel", "summarization", 1),
-    ],
-)
-def test_closed_lists_do_not_bind_free_text(
-    findings, train, held, feature, task, findings_expected
-):
-    found = findings(train, held, anomalies=[outside(feature)], task=task)
-    assert len(found) == findings_expected
-
-
 def test_findings_that_stop_come_first_and_the_gravest_at_the_top(findings, rows):
     train = rows((TEXT, "a"), (TEXT, "A"), ("two", "b"), ("two", "b"), channel="")
     held = rows((f"{TEXT}s", "c"), (TEXT, "b"), prefix="e", channel="fax")

@@ -114,3 +114,36 @@ def test_nan_is_no_value(tmp_path, settings):
     pq.write_table(pa.table({"text": ["hi"], "label": [float("nan")]}), path)
     (row,) = reading.read_rows(path, settings(path))
     assert row.cells["label"] is None
+
+
+def test_types_are_told_as_far_as_they_change_a_text(tmp_path, settings):
+    def types(**columns):
+        path = str(tmp_path / "data.parquet")
+        pq.write_table(pa.table({"text": ["hi"], "label": ["a"], **columns}), path)
+        found = reading.check_columns(path, settings(path)).types()
+        return {name: found[name] for name in columns}
+
+    assert types(
+        a=pa.array(["x"], pa.large_string()),
+        b=pa.array(["x"]).dictionary_encode(),
+        c=pa.array([b"x"]),
+        d=pa.array([1], pa.int16()),
+        e=pa.array([1.5], pa.float32()),
+        f=pa.array([["x"]]),
+        g=pa.array([True]),
+        h=pa.array([0], pa.date32()),
+    ) == {
+        **dict.fromkeys("abc", "text"),
+        **{"d": "integer", "e": "float", "f": "list of text", "g": "bool"},
+        "h": "date32[day]",
+    }
+
+
+@pytest.mark.parametrize(
+    "content, name",
+    [("text,label\nhi,a\n", "d.csv"), ('{"text": "hi", "label": "a"}\n', "d.jsonl")],
+)
+def test_formats_without_types_tell_none(write, settings, content, name):
+    path = write(content, name)
+    types = reading.check_columns(path, settings(path)).types()
+    assert types == {"text": "", "label": ""}

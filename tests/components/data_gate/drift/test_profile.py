@@ -111,19 +111,18 @@ def test_share_of_empty_values():
     assert of(found).empty == {"channel": 0.0, "region": 1.0}
 
 
-def test_columns_are_those_of_the_named_files_and_csv_has_no_types():
+def test_columns_are_those_of_the_named_files_as_far_as_they_have_types():
     account = {
         "files": [
-            {"path": "a", "format": "Parquet", "columns": {"n": "int64", "x": "text"}},
-            {"path": "b", "format": "Parquet", "columns": {"n": "double"}},
-            {"path": "c", "format": "CSV", "columns": {"m": "text"}},
-            {"path": "e", "format": "Parquet", "columns": {"other": "text"}},
-            {"path": "d", "format": "CSV"},
+            {"path": "a", "columns": {"n": "integer", "x": "text"}},
+            {"path": "b", "columns": {"n": "float"}},
+            {"path": "c", "columns": {"m": "", "x": ""}},
+            {"path": "e", "columns": {"other": "text"}},
         ]
     }
-    assert profile.columns_of(account, ("a", "b", "c", "d")) == {
+    assert profile.columns_of(account, ("a", "b", "c")) == {
         "m": "",
-        "n": "double|int64",
+        "n": "float|integer",
         "x": "text",
     }
 
