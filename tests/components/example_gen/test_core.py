@@ -211,6 +211,33 @@ def test_file_that_changes_while_it_is_read_is_refused(write, settings, monkeypa
 
 
 def test_rows_of_several_lines_are_counted_with_the_longest(ingest):
-    content = "text,label\n" + rows_of(20) + '"a\nb",a\n"a\n\nc",b\n'
+    content = "text,label\n" + rows_of(20) + '"a\n\nc",b\n"a\nb",a\n'
     (file,) = ingest(content).account.files
-    assert (file.rows_of_several_lines, file.most_lines) == (2, (3, 24))
+    assert (file.rows_of_several_lines, file.most_lines) == (2, (3, 22))
+
+
+def test_sample_of_train_outlasts_a_larger_eval_split(ingest):
+    content = "text,label\n" + rows_of(200)
+
+    def sample(eval_share):
+        made = ingest(content, max_train_examples=40, eval_share=eval_share)
+        return set(texts(made.splits["train"]))
+
+    # A quarter of the train rows move to eval; of the sample no more than its share.
+    assert len(sample(0.2) & sample(0.4)) >= 20
+
+
+def test_first_rejected_rows_for_each_reason_are_shown(ingest):
+    bad = " ,a\n" * 7 + "hi,\n"
+    (file,) = ingest("text,label\n" + rows_of(20) + bad, gate=ANY_SHARE).account.files
+    assert [r.line for r in file.first_rejected] == [22, 23, 24, 25, 26, 29]
+    with pytest.raises(
+        DataRefused, match=r"7 x empty text .lines 22, .*, 26, \.\.\., like"
+    ):
+        ingest("text,label\n" + rows_of(20) + bad)
+
+
+def test_empty_split_names_what_splits(ingest):
+    content = "text,label\nhi,a\n"
+    with pytest.raises(DataRefused, match="puts each value of 'label' into one split"):
+        ingest(content, eval_share=0.01, split_by="label")

@@ -203,6 +203,8 @@ def test_conversion_of_wide_text_names_the_order_of_the_bytes(refusal, encoding)
 
 
 def test_encodings_of_east_asia_are_never_told_apart_by_themselves(refusal):
-    content = "text,label\n" + "これは問い合わせです,ラベル\n" * 60
+    content = "text,label\n" + "".join(
+        f"これは問い合わせ{n}です,ラベル{'ab'[n % 2]}\n" for n in range(60)
+    )
     message = refusal(content.encode("euc_jp"), encoding="auto")
     assert "`data.encoding=auto` is not sure" in message

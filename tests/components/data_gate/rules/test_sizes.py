@@ -109,3 +109,9 @@ def test_labels_with_eval_rows_enough_are_not_noted(rows):
 
 def test_half_width_shrinks_with_the_root_of_the_rows():
     assert sizes.half_width(40_000) == pytest.approx(0.98 / math.sqrt(40_000), rel=1e-3)
+
+
+def test_width_that_is_just_allowed_stops_nothing(splits, settings):
+    exact = settings(max_interval_half_width=sizes.half_width(40))
+    assert sizes.wide_interval(splits(99, 40), exact) == []
+    assert len(sizes.wide_interval(splits(99, 39), exact)) == 1
