@@ -7,13 +7,15 @@ import tensorflow as tf
 import tensorflow_transform as tft
 import tf_keras
 
-from trainer_module import batching, data, export, features, optimizers, strategies
-from trainer_module.controller import Controller, TrainingDiverged
-from trainer_module.evaluator import Evaluator
+from trainer_module import export, features
+from trainer_module.input import batching, records
+from trainer_module.loop import optimizers, strategies
+from trainer_module.loop.controller import Controller, TrainingDiverged
+from trainer_module.loop.evaluator import Evaluator
+from trainer_module.loop.trainer import Trainer
 from trainer_module.progress import Refusal, report
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import base
-from trainer_module.trainer import Trainer
 
 HISTORY_FILE = "history.json"
 
@@ -26,8 +28,8 @@ def run_fn(fn_args) -> None:
     """
     settings = TrainerSettings.from_custom_config(fn_args.custom_config)
     transform = tft.TFTransformOutput(fn_args.transform_output)
-    train = data.read(fn_args.train_files, transform)
-    held_out = data.read(fn_args.eval_files, transform)
+    train = records.read(fn_args.train_files, transform)
+    held_out = records.read(fn_args.eval_files, transform)
 
     tf.keras.utils.set_random_seed(settings.train.seed)
     tf_keras.mixed_precision.set_global_policy(settings.train.precision)
@@ -48,7 +50,7 @@ def run_fn(fn_args) -> None:
         f.write(json.dumps(history))
 
 
-def _train(settings, strategy, task, train: data.Rows, held_out: data.Rows):
+def _train(settings, strategy, task, train: records.Rows, held_out: records.Rows):
     replicas = strategy.num_replicas_in_sync
     batch_size = -(-settings.train.batch_size // replicas) * replicas
     updates_per_epoch = -(-len(train) // batch_size)
@@ -66,7 +68,7 @@ def _train(settings, strategy, task, train: data.Rows, held_out: data.Rows):
     width_of = batching.exact_length if strategies.on_cpu() else batching.padded_length
 
     def distributed(rows, plan):
-        dataset = data.batches(rows, plan, pad_id=task.pad_id)
+        dataset = records.batches(rows, plan, pad_id=task.pad_id)
         return strategy.experimental_distribute_dataset(dataset)
 
     def train_epoch(epoch):

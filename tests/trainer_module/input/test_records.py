@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from trainer_module import batching, data, features
-from trainer_module.batching import ABSENT, BatchPlan
+from trainer_module import features
+from trainer_module.input import batching, records
+from trainer_module.input.batching import ABSENT, BatchPlan
 from trainer_module.losses import IGNORED
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,7 @@ def classes(transformed_spec):
 def test_summary_records_become_ragged_rows(tmp_path, write_records, summaries):
     write_records(tmp_path / "b-1.gz", [("r3", [9, 1], [4, 5, 6, 1])])
     write_records(tmp_path / "a-0.gz", [("r1", [7, 8, 1], [3, 1]), ("é2", [1], [1])])
-    rows = data.read([str(tmp_path / "*")], summaries)
+    rows = records.read([str(tmp_path / "*")], summaries)
     assert rows.input_ids.to_list() == [[7, 8, 1], [1], [9, 1]]
     assert rows.labels.to_list() == [[3, 1], [1], [4, 5, 6, 1]]
     assert [name.decode() for name in rows.example_ids] == ["r1", "é2", "r3"]
@@ -42,7 +43,7 @@ def test_summary_records_become_ragged_rows(tmp_path, write_records, summaries):
 
 def test_class_records_have_one_id_and_one_length(tmp_path, write_records, classes):
     path = write_records(tmp_path / "a.gz", [("r1", [2, 9, 3], 1), ("r2", [2, 3], 0)])
-    rows = data.read([path], classes)
+    rows = records.read([path], classes)
     assert rows.labels.numpy().tolist() == [1, 0]
     assert [lengths.tolist() for lengths in rows.lengths] == [[3, 2]]
 
@@ -57,7 +58,7 @@ def test_missing_feature_is_named_beside_what_is_there(
         ValueError,
         match=r"\['input_ids'\] are missing. Received: \['example_id', 'labels'\]",
     ):
-        data.read([path], transform_of(spec))
+        records.read([path], transform_of(spec))
 
 
 @pytest.mark.parametrize(
@@ -69,19 +70,19 @@ def test_no_record_is_refused_with_where_it_was_looked_for(
 ):
     write_records(tmp_path / "empty.gz", [])
     with pytest.raises(ValueError, match=f"No transformed record {message}"):
-        data.read([str(tmp_path / pattern)], classes)
+        records.read([str(tmp_path / pattern)], classes)
 
 
 def test_label_outside_the_vocabulary_is_refused_with_its_rows(
     tmp_path, write_records, classes
 ):
-    records = [("r1", [1], 0), ("r2", [1], -1), ("r3", [1], -1)]
-    path = write_records(tmp_path / "a.gz", records)
+    written = [("r1", [1], 0), ("r2", [1], -1), ("r3", [1], -1)]
+    path = write_records(tmp_path / "a.gz", written)
     with pytest.raises(ValueError, match=r"2 rows .*label.*r2.*r3"):
-        data.read([path], classes)
+        records.read([path], classes)
 
 
-SUMMARY_ROWS = data.Rows(
+SUMMARY_ROWS = records.Rows(
     input_ids=tf.ragged.constant([[7] * 20, [5, 1], [6, 6, 1]], dtype=tf.int32),
     labels=tf.ragged.constant([[8] * 30, [3, 1], [4, 1]], dtype=tf.int32),
     example_ids=np.array([b"long", b"r1", b"r2"]),
@@ -89,7 +90,7 @@ SUMMARY_ROWS = data.Rows(
 
 
 def batch_list(rows, plan, pad_id=0):
-    return list(data.batches(rows, plan, pad_id=pad_id).as_numpy_iterator())
+    return list(records.batches(rows, plan, pad_id=pad_id).as_numpy_iterator())
 
 
 def test_batch_has_the_plans_rows_padded_to_its_widths():
@@ -110,7 +111,7 @@ def test_absent_row_has_ignored_labels_and_no_longer_ids_than_its_batch():
 
 
 def test_absent_class_row_has_an_ignored_label():
-    rows = data.Rows(
+    rows = records.Rows(
         input_ids=tf.ragged.constant([[2, 3], [2, 9, 3]], dtype=tf.int32),
         labels=tf.constant([1, 0]),
         example_ids=np.array([b"a", b"b"]),
@@ -124,7 +125,7 @@ def test_absent_class_row_has_an_ignored_label():
 @pytest.mark.parametrize("rows", [1, 3, 4, 5, 9])
 def test_an_epoch_holds_every_real_label_once(rows):
     lengths = [n % 7 + 1 for n in range(rows)]
-    made = data.Rows(
+    made = records.Rows(
         input_ids=tf.ragged.constant([[1] * n for n in lengths], dtype=tf.int32),
         labels=tf.ragged.constant([[n] * n for n in lengths[::-1]], dtype=tf.int32),
         example_ids=np.array([b"%d" % n for n in range(rows)]),
@@ -140,7 +141,7 @@ def test_an_epoch_holds_every_real_label_once(rows):
 
 
 def test_batches_come_in_the_plans_order():
-    rows = data.Rows(
+    rows = records.Rows(
         input_ids=tf.ragged.constant([[n] for n in range(40)], dtype=tf.int32),
         labels=tf.range(40),
         example_ids=np.array([b"x"] * 40),

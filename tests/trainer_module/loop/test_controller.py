@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trainer_module.controller import Controller, TrainingDiverged
+from trainer_module.loop.controller import Controller, TrainingDiverged
 
 
 class Fake:

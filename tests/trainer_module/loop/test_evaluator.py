@@ -5,7 +5,7 @@ import math
 import pytest
 import tensorflow as tf
 
-from trainer_module.evaluator import Evaluator
+from trainer_module.loop.evaluator import Evaluator
 from trainer_module.losses import IGNORED
 
 pytestmark = pytest.mark.slow

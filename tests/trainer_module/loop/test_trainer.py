@@ -7,14 +7,14 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from trainer_module import optimizers
+from trainer_module.loop import optimizers
+from trainer_module.loop.trainer import Trainer
 from trainer_module.losses import IGNORED
 from trainer_module.settings import TrainSettings
-from trainer_module.trainer import Trainer
 
 pytestmark = pytest.mark.slow
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 TASKS = ["classification", "summarization"]
 SPEC = {
     "classification": {
@@ -60,7 +60,7 @@ def weights_of(task) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def replicas(run_alone, tiny_bert_dir, tiny_t5_dir, label_names_path, tmp_path_factory):
-    code = (ROOT / "tests/trainer_module/replicas.py").read_text("utf-8")
+    code = (ROOT / "tests/trainer_module/loop/replicas.py").read_text("utf-8")
     export = str(tmp_path_factory.mktemp("mirrored") / "export")
     return run_alone(
         code,

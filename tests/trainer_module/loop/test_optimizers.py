@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 import transformers
 
-from trainer_module import optimizers
+from trainer_module.loop import optimizers
 from trainer_module.settings import TrainSettings
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,1 @@
+"""From transformed records to padded batches."""

@@ -1,0 +1,1 @@
+"""The training loop, cut by who owns what."""
