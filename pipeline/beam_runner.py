@@ -6,6 +6,7 @@ from ml_metadata.proto import metadata_store_pb2
 from tfx.orchestration import metadata
 from tfx.orchestration.beam import beam_dag_runner
 
+from trainer_module.loop.stopping import Stopped
 from trainer_module.progress import DataRefused, Refusal, report
 
 
@@ -51,11 +52,12 @@ class TellingBeamDagRunner(beam_dag_runner.BeamDagRunner):
 def describe(error: BaseException) -> dict:
     """What a person needs of an exception: whose fault, and what."""
     refusal = _refusal_in(error)
-    if refusal is None:
-        return {"refused": False, "findings": [_short(error)], "data_refused": False}
+    findings = list(refusal.findings) if refusal else [_short(error)]
+    stopped = isinstance(refusal, Stopped)
     return {
-        "refused": True,
-        "findings": list(refusal.findings),
+        "refused": refusal is not None and not stopped,
+        "stopped": stopped,
+        "findings": findings,
         "data_refused": isinstance(refusal, DataRefused),
     }
 

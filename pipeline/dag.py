@@ -104,8 +104,11 @@ def create_pipeline(
             **learned,
             train=config.train,
             strategy=config.runner.strategy,
+            tpu=config.runner.tpu,
+            training_dir=place.training_dir,
             code=code["Trainer"],
         ).to_custom_config(),
+        **_base_model(config, baseline),
     )
     model = trainer.outputs["model"]
     evaluator = tfx.components.Evaluator(
@@ -181,6 +184,13 @@ def _schema(place: Place, statistics):
         statistics=statistics.outputs["statistics"],
         exclude_splits=["eval"],  # So that eval is held against what train has.
     )
+
+
+def _base_model(config: Config, baseline) -> dict:
+    """The input is there only if it is used: each blessed model makes it a new one."""
+    if config.train.warm_start == "never":
+        return {}
+    return {"base_model": baseline.outputs["model"]}
 
 
 def _facts(config: Config, fingerprints: Fingerprints) -> str:

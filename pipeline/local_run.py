@@ -76,6 +76,7 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
                 terminal.show(event)
         except KeyboardInterrupt:
             interrupted = True
+            terminal.ending()
             _end(process)
         finally:
             terminal.stop()
@@ -180,9 +181,16 @@ def _events(
         time.sleep(_POLL_SECONDS)
 
 
+# A training saves within 30 seconds; whatever else runs ends at once.
+_PATIENCE_SECONDS = 30
+
+
 def _end(process: subprocess.Popen) -> None:
     """Ends the worker and all that it started."""
-    for sign, patience_seconds in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+    for sign, patience_seconds in (
+        (signal.SIGTERM, _PATIENCE_SECONDS),
+        (signal.SIGKILL, 5),
+    ):
         try:
             os.killpg(process.pid, sign)
             process.wait(patience_seconds)

@@ -23,6 +23,7 @@ class Place(Section):
 
     artifact_root: str
     serving_dir: str
+    training_dir: str
     checkpoint_dir: str
     schema_file: str | None
     data: DataSettings
@@ -54,6 +55,7 @@ def local(
     return Place(
         artifact_root=os.path.join(root, "artifacts"),
         serving_dir=os.path.join(str(config.serving.dir), config.name),
+        training_dir=os.path.join(root, "training"),
         checkpoint_dir=checkpoint_dir,
         schema_file=schema_file(config.data.reviewed_schema),
         data=data or with_files(config.data),
@@ -130,6 +132,7 @@ def cluster(config: Config) -> Place:
     return Place(
         artifact_root=kubeflow.pipeline_root,
         serving_dir=f"{kubeflow.serving_dir}/{config.name}",
+        training_dir=f"{kubeflow.pipeline_root}/training/{config.name}",
         checkpoint_dir=kubeflow.checkpoint_dir,
         schema_file=reachable(
             schema_file(data.reviewed_schema), "data.reviewed_schema"

@@ -125,14 +125,16 @@ def _failure(
     worker_exit_code: int | None,
     interrupted: bool,
 ) -> Record | None:
-    if interrupted:
+    failed = [e for e in events if e["kind"] == "node_failed"]
+    stopped = [e for e in failed if e.get("stopped")]
+    if interrupted or stopped:
+        saved = stopped[0]["findings"] if stopped else []
         return {
             "kind": "interrupted",
             "node": _last(events, "node_started", "node"),
-            "findings": ["The run was interrupted. Production is unchanged."],
+            "findings": ["The run was interrupted. Production is unchanged.", *saved],
             "data_refused": False,
         }
-    failed = [e for e in events if e["kind"] == "node_failed"]
     if failed:
         first = failed[0]
         return {

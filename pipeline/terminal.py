@@ -113,8 +113,18 @@ class Terminal:
         for note in event.get("notes", []):
             self._say("  ", ("note", "yellow"), f" {_message(note)}")
 
+    def _on_note(self, event: Event) -> None:
+        self._say("  ", ("note", "yellow"), f" {event['message']}")
+
     def _on_training(self, event: Event) -> None:
-        self._training = {"steps": event["updates"], "step": 0}
+        done, updates = event["updates_before"], event["updates"]
+        self._training = {"steps": updates, "step": done}
+        if event["resumed"]:
+            self._say(f"  going on at update {done} of {updates}")
+        parameters, learning = event["parameters"], event["trainable_parameters"]
+        if learning < parameters:
+            share = f"{learning / parameters:.1%}"
+            self._say(f"  {learning:,} of {parameters:,} parameters learn ({share})")
         # A time left that is told at once would be a guess.
         self._told_plain = time.monotonic()
 
@@ -127,14 +137,24 @@ class Terminal:
         self._say(f"  Trainer            {_training_in_words(event)}")
 
     def _on_epoch(self, event: Event) -> None:
+        metrics = "".join(
+            f", {name} {value:.3f}"
+            for name, value in event["metrics"].items()
+            if name != "loss"
+        )
         text = (
             f"  epoch {event['epoch']}/{event['epochs']}: loss {event['loss']:.3f}, "
-            f"on the eval split {event['validation_loss']:.3f}, "
+            f"on the eval split {event['validation_loss']:.3f}{metrics}, "
             f"{event['seconds']:.0f} s"
         )
         self._say((text, "dim"))
 
     # --- the end ------------------------------------------------------------------
+
+    def ending(self) -> None:
+        """The run is being interrupted."""
+        if self._training:
+            self._say(("Interrupted: the training is being saved ...", "yellow"))
 
     def data_refused(self, findings: Sequence[str]) -> None:
         """The data was refused before a run began."""

@@ -6,18 +6,22 @@ interrupt ends the run at once, and a crash of a library is a message, not the e
 
 import json
 import os
+import signal
 import sys
 import threading
 import traceback
 
 from pipeline import plan as plans
 from pipeline.plan import Plan
+from trainer_module.loop import stopping
 from trainer_module.progress import report
 
 
 def main(run_dir: str) -> int:
     """Runs the plan in `run_dir` and writes its result there."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    # A training saves what it has; any other node is simply run again.
+    signal.signal(signal.SIGTERM, stopping.end_process_unless_training)
     plan = Plan.read(run_dir)
     report("loading")
     from tfx.orchestration import metadata

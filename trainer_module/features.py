@@ -6,7 +6,7 @@ Raw examples (written by ExampleGen, all bytes, exactly one value each):
   example_id   stable name of the row
   <slice>      each column of `data.slices`, under its own name
 
-Transformed examples add:
+Transformed examples keep target and example_id, and add:
   input_ids    int64, ragged; ends with the end token, never padded
   labels       int64; ragged token ids (summarization) or one class id
 """

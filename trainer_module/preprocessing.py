@@ -13,7 +13,7 @@ from trainer_module.settings import TransformSettings
 
 
 def preprocessing_fn(inputs, custom_config):
-    """Adds `input_ids` and `labels` to `example_id`; see `features`.
+    """Adds `input_ids` and `labels` to `example_id` and `target`; see `features`.
 
     Args:
       inputs: raw features, string [batch] or [batch, 1] or sparse with one value.
@@ -30,6 +30,7 @@ def preprocessing_fn(inputs, custom_config):
         features.INPUT_IDS: tokenizer.encode(text),
         features.LABELS: labels,
         features.EXAMPLE_ID: _flat(inputs[features.EXAMPLE_ID]),
+        features.TARGET: target,
     }
 
 

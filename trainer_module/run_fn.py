@@ -1,19 +1,21 @@
 """The Trainer's entry point: reads, builds, trains, exports. One screen."""
 
+import contextlib
 import json
 import os
+import tempfile
 
 import tensorflow as tf
 import tensorflow_transform as tft
-import tf_keras
 
-from trainer_module import export, features
-from trainer_module.input import batching, records
-from trainer_module.loop import optimizers, strategies
-from trainer_module.loop.controller import Controller, TrainingDiverged
-from trainer_module.loop.evaluator import Evaluator
-from trainer_module.loop.trainer import Trainer
-from trainer_module.progress import Refusal, report
+from trainer_module import adapters, export, features, warm_start
+from trainer_module.checkpoints import housekeeping, key
+from trainer_module.checkpoints.store import Store
+from trainer_module.input import records
+from trainer_module.loop import precision, stopping, strategies
+from trainer_module.loop.telling import Telling
+from trainer_module.loop.training import Data, Training
+from trainer_module.progress import report
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import base
 
@@ -24,21 +26,84 @@ def run_fn(fn_args) -> None:
     """Trains on `fn_args.train_files` and writes `fn_args.serving_model_dir`.
 
     Beside it goes `Format-HF`, the same weights for the Hugging Face libraries, and
-    in `fn_args.model_run_dir` the loss of every epoch.
+    in `fn_args.model_run_dir` what every epoch told. A training that was ended before
+    goes on from where it was.
     """
     settings = TrainerSettings.from_custom_config(fn_args.custom_config)
+    # First of all: several workers can only meet before TensorFlow runs.
+    strategy = strategies.build(settings.strategy, tpu=settings.tpu)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(stopping.listening())
+        data = _read(fn_args, settings)
+        folder = _folder(stack, fn_args, settings, data, strategy)
+        store = Store(folder, tell=_note)
+        stack.callback(store.close)
+        training = Training(settings, data, strategy=strategy, store=store)
+        _train(training)
+        if strategies.is_chief(strategy):
+            report("exporting")
+            _export(fn_args, settings, data, training, strategy)
+
+
+def _read(fn_args, settings: TrainerSettings) -> Data:
     transform = tft.TFTransformOutput(fn_args.transform_output)
-    train = records.read(fn_args.train_files, transform)
-    held_out = records.read(fn_args.eval_files, transform)
+    names = None
+    if settings.task == "classification":
+        names = transform.vocabulary_file_by_name(features.LABEL_NAMES_ASSET)
+    base_model = getattr(fn_args, "base_model", None)
+    return Data(
+        train=records.read(fn_args.train_files, transform),
+        held_out=records.read(fn_args.eval_files, transform),
+        label_names_path=names,
+        warm_start_dir=warm_start.folder_of(base_model),
+    )
 
-    tf.keras.utils.set_random_seed(settings.train.seed)
-    tf_keras.mixed_precision.set_global_policy(settings.train.precision)
-    strategy = strategies.build(settings.strategy)
+
+def _folder(stack, fn_args, settings: TrainerSettings, data: Data, strategy) -> str:
+    """Where this training is kept: the same for the same weights to come."""
+    if settings.training_dir is None:
+        return stack.enter_context(tempfile.TemporaryDirectory())
+    names = []
+    if data.label_names_path:
+        with tf.io.gfile.GFile(data.label_names_path, "rb") as f:
+            names = f.read().decode("utf-8").split("\n")[:-1]
+    name = key.training_key(
+        fn_args.custom_config,
+        data_digests={"train": data.train.digest(), "eval": data.held_out.digest()},
+        label_names=names,
+        replicas=strategy.num_replicas_in_sync,
+        warm_start=warm_start.content_hash(data.warm_start_dir),
+    )
+    if strategies.is_chief(strategy):
+        housekeeping.remove_abandoned(settings.training_dir, keep=name, tell=_note)
+    return os.path.join(settings.training_dir, name)
+
+
+def _train(training: Training) -> None:
+    resumed = training.resume()
+    progress = training.progress
+    report(
+        "training",
+        rows=len(training.data.train),
+        updates=training.updates,
+        updates_before=progress.update,
+        replicas=training.strategy.num_replicas_in_sync,
+        resumed=resumed,
+        folder=training.store.folder,
+        **adapters.describe(training.task.model),
+    )
+    telling = Telling(
+        lambda kind, fields: report(kind, **fields),
+        epochs=training.settings.train.epochs,
+        updates_before=progress.update,
+    )
+    training.run([telling])
+
+
+def _export(fn_args, settings, data: Data, training: Training, strategy) -> None:
     with strategy.scope():
-        task = base.build(settings, _label_names(settings, transform))
-    history = _train(settings, strategy, task, train, held_out)
-
-    report("exporting")
+        adapters.finish(training.task.model)
+    task = _plain(settings, data, training.task, strategy)
     export.save(task, fn_args.serving_model_dir)
     export.save_hugging_face(
         task,
@@ -47,64 +112,21 @@ def run_fn(fn_args) -> None:
     )
     tf.io.gfile.makedirs(fn_args.model_run_dir)
     with tf.io.gfile.GFile(os.path.join(fn_args.model_run_dir, HISTORY_FILE), "w") as f:
-        f.write(json.dumps(history))
+        f.write(json.dumps(training.progress.history))
 
 
-def _train(settings, strategy, task, train: records.Rows, held_out: records.Rows):
-    replicas = strategy.num_replicas_in_sync
-    batch_size = -(-settings.train.batch_size // replicas) * replicas
-    updates_per_epoch = -(-len(train) // batch_size)
-    total_updates = updates_per_epoch * settings.train.epochs
-    with strategy.scope():
-        optimizer = optimizers.build(settings.train, total_updates=total_updates)
-    trainer = Trainer(
-        task=task,
-        optimizer=optimizer,
-        strategy=strategy,
-        clip_norm=settings.train.clip_norm,
-        xla=bool(tf.config.list_physical_devices("GPU")),
-    )
-    evaluator = Evaluator(task=task, strategy=strategy)
-    width_of = batching.exact_length if strategies.on_cpu() else batching.padded_length
-
-    def distributed(rows, plan):
-        dataset = records.batches(rows, plan, pad_id=task.pad_id)
-        return strategy.experimental_distribute_dataset(dataset)
-
-    def train_epoch(epoch):
-        plan = batching.plan_training(
-            train.lengths,
-            batch_size=batch_size,
-            seed=settings.train.seed,
-            epoch=epoch,
-            width_of=width_of,
-        )
-        batches = distributed(train, plan)
-        for loss_sum, weight_sum in trainer.train(batches, batches.element_spec):
-            yield float(loss_sum), float(weight_sum)
-
-    def evaluate():
-        plan = batching.plan_validation(
-            held_out.lengths, batch_size=batch_size, width_of=width_of
-        )
-        batches = distributed(held_out, plan)
-        return evaluator.evaluate(batches, batches.element_spec)
-
-    controller = Controller(
-        train_epoch=train_epoch,
-        evaluate=evaluate,
-        updates_per_epoch=updates_per_epoch,
-        examples_per_update=batch_size,
-        listen=lambda kind, fields: report(kind, **fields),
-    )
-    report("training", rows=len(train), updates=total_updates, replicas=replicas)
-    try:
-        return controller.run(epochs=settings.train.epochs)
-    except TrainingDiverged as error:
-        raise Refusal(str(error)) from error
+def _plain(settings: TrainerSettings, data: Data, task: base.Task, strategy):
+    """The same weights in a model of float32 on one device, which any server runs."""
+    alone = strategy is tf.distribute.get_strategy()
+    if alone and settings.train.precision == "float32":
+        return task
+    with precision.policy("float32"):
+        plain = base.build(settings, data.label_names_path)
+    pairs = zip(plain.model.variables, task.model.variables, strict=True)
+    for variable, trained in pairs:
+        variable.assign(trained.numpy())
+    return plain
 
 
-def _label_names(settings, transform: tft.TFTransformOutput) -> str | None:
-    if settings.task != "classification":
-        return None
-    return transform.vocabulary_file_by_name(features.LABEL_NAMES_ASSET)
+def _note(text: str) -> None:
+    report("note", message=text)

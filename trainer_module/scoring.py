@@ -130,3 +130,30 @@ def _f1(pairs: Counter, name: str) -> float:
     true = sum(n for (label, _), n in pairs.items() if label == name)
     predicted = sum(n for (_, prediction), n in pairs.items() if prediction == name)
     return 2 * hits / (true + predicted) if hits else 0.0
+
+
+def score_labels(
+    targets: Iterable[str], predictions: Iterable[str]
+) -> dict[str, float]:
+    """Accuracy and macro-F1, as the Evaluator reports them."""
+    pairs = Counter(zip(targets, predictions, strict=True))
+    return {"accuracy": accuracy(pairs), "macro_f1": macro_f1(pairs)}
+
+
+def score_texts(targets: Iterable[str], predictions: Iterable[str]) -> dict[str, float]:
+    """Mean of each of `ROUGE_TYPES`, as the Evaluator reports it; NaN without rows.
+
+    Args:
+      targets: each one reference or several; see `split_references`.
+      predictions: as many texts.
+    """
+    pairs = [
+        (split_references(t), p) for t, p in zip(targets, predictions, strict=True)
+    ]
+    if not pairs:
+        return dict.fromkeys(ROUGE_TYPES, float("nan"))
+    return {
+        name: sum(rouge_f1(name, references, text) for references, text in pairs)
+        / len(pairs)
+        for name in ROUGE_TYPES
+    }

@@ -124,7 +124,8 @@ class TrainSettings(Section):
 
     A batch has at most `batch_size` rows and, if that is set, `max_batch_tokens`
     padded tokens, over all devices; an update of the weights takes
-    `accumulate_batches` batches.
+    `accumulate_batches` batches. After each epoch the eval split's loss is taken, and
+    a summarization's texts for at most `max_decoded_rows` rows of it.
     """
 
     epochs: int = Field(3, ge=1, le=1000)
@@ -141,6 +142,7 @@ class TrainSettings(Section):
     seed: int = Field(42, ge=0, le=MAX_SEED)
     keep_best: KeepBest = KeepBest()
     early_stopping: EarlyStopping | None = None
+    max_decoded_rows: int = Field(200, ge=0)
     checkpoint_minutes: float = Field(10.0, gt=0)
     warm_start: Literal["never", "blessed"] = "never"
     freeze: Freeze = Freeze()
@@ -160,6 +162,13 @@ def check_training(task: Task, train: TrainSettings) -> None:
             f"`train.keep_best.metric` names {train.keep_best.metric!r}, which "
             f"{task} does not have. Allowed: {list(metrics)}"
         )
+    if task == "summarization" and not train.max_decoded_rows:
+        if train.keep_best.metric != LOSS:
+            raise ValueError(
+                f"`train.keep_best.metric` is {train.keep_best.metric!r}, and "
+                "`train.max_decoded_rows: 0` lets the validation write no text to "
+                "compute it from. Allow some hundred rows, or keep the best by loss"
+            )
     if task == "summarization" and train.precision == "mixed_float16":
         raise ValueError(
             "`train.precision: mixed_float16` does not train T5: its activations grow "

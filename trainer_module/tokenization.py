@@ -7,6 +7,7 @@ the last id of a row is always the end token.
 import functools
 import json
 import os
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -45,6 +46,9 @@ class Tokenizer(Protocol):
     def unknown_pieces(self, text: tf.Tensor) -> tf.Tensor:
         """string [batch] -> string [unknowns]: what the unknown tokens stand for."""
 
+    def read(self, rows: Sequence[np.ndarray]) -> list[str]:
+        """Ids of each row, without padding -> about the text that they came from."""
+
 
 class BertTokenizer(tf.Module):
     """WordPiece with [CLS] and [SEP], from a checkpoint's vocab.txt."""
@@ -62,6 +66,7 @@ class BertTokenizer(tf.Module):
         words, normalizer = _bert_models(
             tuple(vocabulary), _lower_cases(checkpoint_dir)
         )
+        self._pieces = vocabulary
         self._tokenizer = tf_text.FastBertTokenizer(
             token_out_type=tf.int64,
             fast_wordpiece_model_buffer=tf.constant(words),
@@ -86,6 +91,13 @@ class BertTokenizer(tf.Module):
 
     def unknown_pieces(self, text: tf.Tensor) -> tf.Tensor:
         return _pieces(text, *self._tokenizer.tokenize_with_offsets(text), self._unk)
+
+    def read(self, rows: Sequence[np.ndarray]) -> list[str]:
+        special = (self.pad_id, self._cls, self._sep)
+        words = (
+            " ".join(self._pieces[i] for i in row if i not in special) for row in rows
+        )
+        return [text.replace(" ##", "") for text in words]
 
 
 class T5Tokenizer(tf.Module):
@@ -128,6 +140,11 @@ class T5Tokenizer(tf.Module):
         known = ids < self._tokenizer.vocab_size()
         keep = (ends == 0) & (ids != self.pad_id) & (ids != self.unk_id) & known
         return self._tokenizer.detokenize(tf.ragged.boolean_mask(ids, keep))
+
+    def read(self, rows: Sequence[np.ndarray]) -> list[str]:
+        ids = tf.ragged.constant([list(row) for row in rows], tf.int32, ragged_rank=1)
+        texts = self.decode(ids.to_tensor(self.pad_id)).numpy()
+        return [text.decode("utf-8", "replace") for text in texts]
 
     def _prefixed(self, text: tf.Tensor) -> tf.Tensor:
         if not self._prefix:

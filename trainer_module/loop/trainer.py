@@ -1,28 +1,63 @@
 """The inner loop: batches in, updated weights out. Knows no epoch and no metric."""
 
-from collections.abc import Iterable
+import contextlib
+import dataclasses
+from collections.abc import Sequence
 
 import tensorflow as tf
 import tf_keras
 
-from trainer_module import features, losses
+from trainer_module.loop.dropout import Masks
+from trainer_module.loop.precision import LossScale
 from trainer_module.tasks.base import Batch, Task
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What one update tells.
+
+    Attributes:
+      loss_sum: over the update's real labels, in nats.
+      weight_sum: how many labels these are.
+      gradient_norm: global norm before clipping; not finite if nothing was updated.
+      learning_rate: that of this update.
+      loss_scale: 1 where there is none.
+      stop: whether some worker was asked to end.
+    """
+
+    loss_sum: float
+    weight_sum: float
+    gradient_norm: float
+    learning_rate: float
+    loss_scale: float
+    stop: bool
+
+    @classmethod
+    def of(cls, values: tf.Tensor) -> "Report":
+        """Waits for the device, and fetches what `Trainer.update` gave."""
+        *numbers, stop = values.numpy().tolist()
+        return cls(*numbers, stop=stop > 0)
 
 
 class Trainer:
     """Updates a task's weights under a strategy.
 
-    Each replica computes the gradient of (its loss sum / the global count of real
-    labels); the replicas' gradients are summed, so the update is that of one device
-    on the whole batch, however the labels are spread.
+    An update takes one batch or several. The gradient is that of the summed loss over
+    all of their real labels, divided by how many these are; it is summed over batches
+    and replicas first, then clipped. So it does not depend on how the rows are spread.
 
     Args:
       task: built inside the scope of `strategy`.
-      optimizer: likewise.
-      strategy: the strategy of the datasets given to `train`.
+      optimizer: likewise; a gradient of NaN must move nothing.
+      strategy: the strategy of the batches given to `update`.
+      element_spec: of a batch, as the dataset gives it.
       clip_norm: largest global norm of the summed gradient.
       xla: compile the gradient with XLA too. Each new shape of a batch then costs
         seconds once; on a CPU the steps gain nothing.
+      accumulates: whether an update may take several batches. One copy of the
+        gradient is kept then.
+      masks: where dropout gets its masks from; None leaves it to Keras.
+      loss_scale: for float16; built inside the scope.
     """
 
     def __init__(
@@ -31,67 +66,150 @@ class Trainer:
         task: Task,
         optimizer: tf_keras.optimizers.Optimizer,
         strategy: tf.distribute.Strategy,
+        element_spec,
         clip_norm: float,
         xla: bool,
+        accumulates: bool = False,
+        masks: Masks | None = None,
+        loss_scale: LossScale | None = None,
     ):
-        self._task, self._optimizer = task, optimizer
-        self._strategy, self._clip_norm, self._xla = strategy, clip_norm, xla
+        self._task, self._optimizer, self._strategy = task, optimizer, strategy
+        self._clip_norm, self._masks, self._scale = clip_norm, masks, loss_scale
         self._variables = task.model.trainable_variables
         self._alone = strategy.num_replicas_in_sync == 1
+        # A TPU compiles all that a replica does by itself.
+        on_tpu = isinstance(strategy, tf.distribute.TPUStrategy)
+        self._xla, self._fuses = xla and not on_tpu, self._alone and not on_tpu
         with strategy.scope():
             optimizer.build(self._variables)
-        self._compiled = None
+            self._sums = self._make_sums() if accumulates else None
+        number, flag = tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.float32)
+        self._whole = _compiled(self._on_replicas(self._update), element_spec, flag)
+        self._add = _compiled(self._on_replicas(self._accumulate), element_spec, number)
+        self._close = _compiled(self._on_replicas(self._update_from_sums), flag)
 
     @property
     def updates(self) -> int:
         return int(self._optimizer.iterations.numpy())
 
-    def train(self, batches: Iterable, element_spec) -> Iterable[tuple]:
-        """Yields (loss_sum, weight_sum), float32 scalars, after each update."""
-        if self._compiled is None:
-            self._compiled = tf.function(
-                self._step, input_signature=[element_spec], autograph=False
-            )
-        for batch in batches:
-            yield self._compiled(batch)
+    @property
+    def variables(self) -> dict[str, list[tf.Variable]]:
+        """All that an update reads and changes, but the frozen weights."""
+        scale = self._scale.variables if self._scale else []
+        return {
+            "weights": list(self._variables),
+            "optimizer": [*self._optimizer.variables],
+            "loss_scale": scale,
+        }
 
-    def _step(self, batch):
-        sums = self._strategy.run(self._update, args=(batch,))
-        return tuple(
-            self._strategy.reduce(tf.distribute.ReduceOp.SUM, s, axis=None)
-            for s in sums
-        )
+    def update(self, batches: Sequence, *, stop: bool = False) -> tf.Tensor:
+        """Moves the weights once.
 
-    def _update(self, batch: Batch):
-        total = self._sum_over_replicas(losses.count(batch[features.LABELS]))
-        gradients, apply = self._gradients, self._apply
+        Args:
+          batches: one or, if the trainer accumulates, more.
+          stop: whether this worker wants to end; all of them hear of it.
+
+        Returns:
+          What `Report.of` reads. On an accelerator it may not be computed yet.
+        """
+        flag = tf.constant(float(stop))
+        if self._sums is None:
+            (batch,) = batches
+            return self._whole(batch, flag)
+        for number, batch in enumerate(batches):
+            self._add(batch, tf.constant(number))
+        return self._close(flag)
+
+    def _on_replicas(self, function):
+        def run(*args):
+            values = self._strategy.run(function, args=args)
+            # Whatever is given back is the same on each replica.
+            return self._strategy.experimental_local_results(values)[0]
+
+        return run
+
+    # --- on each replica ----------------------------------------------------------
+
+    def _update(self, batch: Batch, stop: tf.Tensor) -> tf.Tensor:
+        sums, grads = self._gradients(batch, tf.constant(0))
+        return self._finish(sums, grads, stop)
+
+    def _accumulate(self, batch: Batch, number: tf.Tensor) -> tf.Tensor:
+        sums, grads = self._gradients(batch, number)
+        for total, part in zip(self._sums, [sums, *grads], strict=True):
+            total.assign_add(part)
+        return number
+
+    def _update_from_sums(self, stop: tf.Tensor) -> tf.Tensor:
+        sums, *grads = [total.read_value() for total in self._sums]
+        report = self._finish(sums, grads, stop)
+        for total in self._sums:
+            total.assign(tf.zeros(total.shape))
+        return report
+
+    def _gradients(self, batch: Batch, number: tf.Tensor):
+        """([loss_sum, weight_sum], gradients of the scaled loss sum) of one batch."""
+        compute = self._loss_and_gradients
         if self._xla:
-            gradients = tf.function(gradients, jit_compile=True, autograph=False)
-        if self._alone:
+            compute = tf.function(compute, jit_compile=True, autograph=False)
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return compute(batch, number, tf.convert_to_tensor(replica))
+
+    def _loss_and_gradients(self, batch: Batch, number, replica):
+        masks = contextlib.nullcontext()
+        if self._masks:
+            masks = self._masks.at(self._optimizer.iterations, number, replica)
+        with tf.GradientTape() as tape, masks:
+            loss_sum, weight_sum = self._task.loss_sums(batch, training=True)
+            scaled = loss_sum * self._scale.factor if self._scale else loss_sum
+        grads = tape.gradient(
+            scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO
+        )
+        dense = [tf.convert_to_tensor(gradient) for gradient in grads]
+        return tf.stack([loss_sum, weight_sum]), dense
+
+    def _finish(self, sums: tf.Tensor, grads: list[tf.Tensor], stop: tf.Tensor):
+        finish = self._move
+        if self._fuses:
             # Fused, the update takes a quarter of the time. Its shapes never change,
             # so it is compiled once. Replicas meet inside it, which XLA cannot do.
-            apply = tf.function(apply, jit_compile=True, autograph=False)
-        loss_sum, weight_sum, grads = gradients(batch, total)
-        apply(self._sum_over_replicas(grads))
-        return loss_sum, weight_sum
+            finish = tf.function(finish, jit_compile=True, autograph=False)
+        sums = self._sum_over_replicas(tf.concat([sums, [stop]], axis=0))
+        return finish(sums, self._sum_over_replicas(grads))
 
-    def _apply(self, grads: list[tf.Tensor]) -> None:
-        grads, _ = tf.clip_by_global_norm(grads, self._clip_norm)
+    def _move(self, sums: tf.Tensor, grads: list[tf.Tensor]) -> tf.Tensor:
+        loss_sum, weight_sum, stop = tf.unstack(sums)
+        scale = self._scale.factor.read_value() if self._scale else tf.constant(1.0)
+        divisor = tf.maximum(weight_sum, 1.0) * scale
+        norm = tf.linalg.global_norm(grads) / divisor
+        finite = tf.math.is_finite(norm) & tf.math.is_finite(loss_sum)
+        clipped = self._clip_norm / tf.maximum(norm, self._clip_norm) / divisor
+        factor = tf.where(finite, clipped, float("nan"))
         self._optimizer.apply_gradients(
-            zip(grads, self._variables, strict=True), skip_gradients_aggregation=True
+            zip([g * factor for g in grads], self._variables, strict=True),
+            skip_gradients_aggregation=True,
         )
-
-    def _gradients(self, batch: Batch, total: tf.Tensor):
-        with tf.GradientTape() as tape:
-            loss_sum, weight_sum = self._task.loss_sums(batch, training=True)
-            loss = loss_sum / tf.maximum(total, 1.0)
-        grads = tape.gradient(
-            loss, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO
-        )
-        return loss_sum, weight_sum, [tf.convert_to_tensor(g) for g in grads]
+        rate = tf.cast(self._optimizer.learning_rate, tf.float32)
+        if self._scale:
+            self._scale.update(finite)
+        return tf.stack([loss_sum, weight_sum, norm, rate, scale, stop])
 
     def _sum_over_replicas(self, values):
         if self._alone:
             return values
         context = tf.distribute.get_replica_context()
         return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+
+    def _make_sums(self) -> list[tf.Variable]:
+        shapes = [tf.TensorShape([2]), *(v.shape for v in self._variables)]
+        options = {}
+        if not self._alone:
+            options = {
+                "synchronization": tf.VariableSynchronization.ON_READ,
+                "aggregation": tf.VariableAggregation.SUM,
+            }
+        return [tf.Variable(tf.zeros(s), trainable=False, **options) for s in shapes]
+
+
+def _compiled(function, *signature):
+    return tf.function(function, input_signature=signature, autograph=False)

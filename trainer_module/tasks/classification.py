@@ -4,10 +4,11 @@ import os
 
 import tensorflow as tf
 
-from trainer_module import features, losses, signatures, tokenization
+from trainer_module import features, losses, scoring, signatures, tokenization
 from trainer_module.input.batching import padded_length
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import classifiers
+from trainer_module.tasks.base import mean_of_real
 
 
 class Classification:
@@ -18,6 +19,8 @@ class Classification:
       label_names_path: text file, one label name a line, in the order of class ids.
     """
 
+    writes_text = False
+
     def __init__(self, settings: TrainerSettings, label_names_path: str):
         with tf.io.gfile.GFile(label_names_path, "rb") as f:
             # As bytes: in a str, splitlines() also ends a line inside some names.
@@ -27,7 +30,7 @@ class Classification:
         self.model = classifiers.load(settings, names)
         self._refuse_more_tokens_than_positions(settings.model.max_source_tokens)
         self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
-        self._class_count = len(names)
+        self.label_names = names
         self._names = tf.lookup.StaticHashTable(
             tf.lookup.TextFileInitializer(
                 label_names_path,
@@ -39,9 +42,37 @@ class Classification:
             default_value="",
         )
 
+    @property
+    def max_width(self):
+        return self.model.config.max_position_embeddings
+
     def loss_sums(self, batch, *, training):
         logits = self._logits(batch[features.INPUT_IDS], training=training)
         return losses.cross_entropy(logits, batch[features.LABELS])
+
+    def evaluate(self, batch):
+        logits = self._logits(batch[features.INPUT_IDS], training=False)
+        sums = losses.cross_entropy(logits, batch[features.LABELS])
+        return *sums, tf.argmax(logits, axis=1, output_type=tf.int32)[:, None]
+
+    def write(self, batch):
+        raise TypeError("A classifier writes no text; `evaluate` has its predictions.")
+
+    def read_predictions(self, predictions):
+        return [self.label_names[row[0]] for row in predictions]
+
+    def read_inputs(self, input_ids):
+        return self._tokenizer.read(input_ids)
+
+    def metrics(self, targets, predictions):
+        return scoring.score_labels(targets, predictions)
+
+    def embed(self, batch):
+        ids = batch[features.INPUT_IDS]
+        mask = tf.cast(ids != self.pad_id, tf.int32)
+        encoder = getattr(self.model, "encoder", None) or self.model.bert
+        states = encoder({"input_ids": ids, "attention_mask": mask}).last_hidden_state
+        return mean_of_real(states, mask)
 
     def encode(self, text):
         return self._tokenizer.encode(text)
@@ -51,7 +82,7 @@ class Classification:
         logits = tf.cast(self._logits(ids, training=False), tf.float32)
         scores = tf.nn.softmax(logits)
         best = tf.argmax(scores, axis=1)
-        names = self._names.lookup(tf.range(self._class_count, dtype=tf.int64))
+        names = self._names.lookup(tf.range(len(self.label_names), dtype=tf.int64))
         return {
             signatures.LABEL: tf.gather(names, best),
             signatures.SCORE: tf.reduce_max(scores, axis=1),

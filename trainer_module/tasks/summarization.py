@@ -3,8 +3,16 @@
 import tensorflow as tf
 import transformers
 
-from trainer_module import features, losses, pretrained, signatures, tokenization
+from trainer_module import (
+    features,
+    losses,
+    pretrained,
+    scoring,
+    signatures,
+    tokenization,
+)
 from trainer_module.settings import TrainerSettings
+from trainer_module.tasks.base import mean_of_real
 
 
 class Summarization:
@@ -13,6 +21,9 @@ class Summarization:
     Args:
       settings: `task` must be summarization; `checkpoint_dir` a T5 checkpoint.
     """
+
+    writes_text = True
+    max_width = None  # Its positions are relative.
 
     def __init__(self, settings: TrainerSettings):
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
@@ -40,11 +51,46 @@ class Summarization:
         ).logits
         return losses.cross_entropy(logits, labels)
 
+    def evaluate(self, batch):
+        rows = tf.shape(batch[features.INPUT_IDS])[0]
+        return *self.loss_sums(batch, training=False), tf.zeros([rows, 0], tf.int32)
+
+    def write(self, batch):
+        written = self._generate(batch[features.INPUT_IDS])
+        # Generating ends with the longest row of a batch.
+        missing = self._max_target_tokens + 1 - tf.shape(written)[1]
+        padding = [[0, 0], [0, missing]]
+        return tf.pad(written, padding, constant_values=self.pad_id)
+
+    def read_predictions(self, predictions):
+        texts = self._tokenizer.decode(tf.constant(predictions, tf.int32))
+        return [text.decode("utf-8", "replace") for text in texts.numpy()]
+
+    def read_inputs(self, input_ids):
+        return self._tokenizer.read(input_ids)
+
+    def metrics(self, targets, predictions):
+        return scoring.score_texts(targets, predictions)
+
+    def embed(self, batch):
+        ids = batch[features.INPUT_IDS]
+        mask = tf.cast(ids != self.pad_id, tf.int32)
+        states = self.model.encoder(ids, attention_mask=mask).last_hidden_state
+        return mean_of_real(states, mask)
+
     def encode(self, text):
         return self._tokenizer.encode(text)
 
     def answer(self, text):
         ids = tf.cast(self.encode(text).to_tensor(self.pad_id), tf.int32)
+        return {signatures.OUTPUT_TEXT: self._tokenizer.decode(self._generate(ids))}
+
+    def _generate(self, ids: tf.Tensor) -> tf.Tensor:
+        """Greedy decoding: int32 [rows, tokens] -> int32 [rows, written].
+
+        One place for serving and validation, so that their limits are the same. Each
+        row starts with the start token, which is the pad.
+        """
         out = self.model.generate(
             input_ids=ids,
             attention_mask=tf.cast(ids != self.pad_id, tf.int32),
@@ -52,8 +98,7 @@ class Summarization:
             num_beams=1,
             do_sample=False,
         )
-        # generate() starts every row with the start token, which is the pad.
-        return {signatures.OUTPUT_TEXT: self._tokenizer.decode(tf.cast(out, tf.int32))}
+        return tf.cast(out, tf.int32)
 
     def serving_module(self):
         module = tf.Module(name="summarization")

@@ -62,7 +62,7 @@ def decaying(model) -> set[str]:
     return {
         variable.name.rsplit("/", 2)[-2] + "/" + variable.name.rsplit("/", 1)[-1]
         for variable in model.trainable_variables
-        if optimizer._use_weight_decay(variable)
+        if optimizer.decay_of(variable)
     }
 
 
@@ -126,3 +126,35 @@ def test_decay_moves_kernels_and_leaves_biases_where_they_are():
     optimizer.apply_gradients([(tf.zeros_like(v), v) for v in variables])
     np.testing.assert_allclose(kernel.numpy(), [[2.0 - 0.5 * 0.1 * 2.0]], rtol=1e-6)
     assert bias.numpy() == [2.0] and gamma.numpy() == [2.0]
+
+
+def test_first_update_is_that_of_algorithm_1():
+    """By hand, in float64: the bias is corrected before epsilon is added."""
+    weight = tf.Variable([[1.0, -2.0, 3.0]], name="dense/kernel")
+    settings = TrainSettings(learning_rate=0.5, weight_decay=0.1, warmup_share=0.0)
+    optimizer = optimizers.build(settings, total_updates=10**6)
+    optimizer.build([weight])
+    moments = np.zeros(3), np.zeros(3)
+    expected = np.array([1.0, -2.0, 3.0])
+    for number, gradient in enumerate(([1e-6, 0.5, -3.0], [2e-6, -0.5, 1.0]), start=1):
+        g = np.array(gradient)
+        m, v = 0.9 * moments[0] + 0.1 * g, 0.999 * moments[1] + 0.001 * g * g
+        moments = m, v
+        expected = expected * (1 - 0.5 * 0.1)
+        step = (m / (1 - 0.9**number)) / (np.sqrt(v / (1 - 0.999**number)) + 1e-6)
+        expected -= 0.5 * step
+        optimizer.apply_gradients([(tf.constant([gradient]), weight)])
+    np.testing.assert_allclose(weight.numpy()[0], expected, rtol=1e-5)
+
+
+def test_gradient_of_nan_moves_neither_weight_nor_moments():
+    weight = tf.Variable([1.0, 2.0], name="dense/kernel")
+    settings = TrainSettings(learning_rate=0.5, weight_decay=0.1, warmup_share=0.0)
+    optimizer = optimizers.build(settings, total_updates=10)
+    optimizer.build([weight])
+    optimizer.apply_gradients([(tf.constant([1.0, 1.0]), weight)])
+    before = [v.numpy() for v in (weight, *optimizer.variables) if v.shape.rank]
+    optimizer.apply_gradients([(tf.constant([np.nan, np.nan]), weight)])
+    after = [v.numpy() for v in (weight, *optimizer.variables) if v.shape.rank]
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)

@@ -1,0 +1,4 @@
+"""placeholder until merged"""
+
+
+class Masks: ...

@@ -1,0 +1,234 @@
+"""Puts a training together: the parts that the loop is cut into, and what they share."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from trainer_module import adapters
+from trainer_module.checkpoints.clock import Every
+from trainer_module.checkpoints.store import CheckpointError, Store
+from trainer_module.input import batching
+from trainer_module.input.batching import BatchPlan
+from trainer_module.input.records import Rows
+from trainer_module.loop import keeper, optimizers, precision, stopping, strategies
+from trainer_module.loop.best import Best
+from trainer_module.loop.controller import Controller, Progress, TrainingDiverged
+from trainer_module.loop.dropout import Masks
+from trainer_module.loop.evaluator import Evaluator, Validation
+from trainer_module.loop.events import Listener
+from trainer_module.loop.feed import Feed
+from trainer_module.loop.keeper import Keeper
+from trainer_module.loop.trainer import Report, Trainer
+from trainer_module.progress import Refusal
+from trainer_module.settings import TrainerSettings
+from trainer_module.tasks import base
+from trainer_module.tasks.base import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    """What is learned from and judged by.
+
+    Attributes:
+      train, held_out: the splits.
+      label_names_path: of a classification; see `tasks.base.build`.
+      warm_start_dir: Format-HF of the model to start from; None for the checkpoint.
+    """
+
+    train: Rows
+    held_out: Rows
+    label_names_path: str | None = None
+    warm_start_dir: str | None = None
+
+
+class Training:
+    """One training under a strategy, from its checkpoint on if there is one.
+
+    Args:
+      settings: all of it.
+      data: the splits.
+      strategy: from `strategies.build`.
+      store: where it is kept, for each worker the same.
+    """
+
+    def __init__(
+        self,
+        settings: TrainerSettings,
+        data: Data,
+        *,
+        strategy: tf.distribute.Strategy,
+        store: Store,
+    ):
+        train = settings.train
+        self.settings, self.data, self.strategy = settings, data, strategy
+        self.store, self._train = store, train
+        tf.keras.utils.set_random_seed(train.seed)
+        with precision.policy(train.precision), strategy.scope():
+            self.task = base.build(
+                settings,
+                data.label_names_path,
+                warm_start_dir=data.warm_start_dir,
+            )
+            adapters.prepare(self.task.model, train)
+        self._feed, self._held_out = (
+            Feed(rows, strategy=strategy, pad_id=self.task.pad_id)
+            for rows in (data.train, data.held_out)
+        )
+        self.updates = self._updates_per_epoch() * train.epochs
+        self.trainer = self._make_trainer()
+        self.progress = Progress(best=Best(train.keep_best, train.early_stopping))
+        self._keeper = Keeper(
+            store,
+            self.trainer.variables,
+            due=Every(train.checkpoint_minutes).due,
+            writes=strategies.is_chief(strategy),
+        )
+
+    def resume(self) -> bool:
+        """Goes on from the newest checkpoint; whether there was one."""
+        saved = self.store.newest()
+        if saved is not None:
+            self.progress.restore(saved.facts)
+            if saved.arrays:  # A finished training keeps its best weights alone.
+                keeper.restore(self.trainer.variables, saved.arrays)
+        self._meet()
+        return saved is not None
+
+    def run(self, listeners: Sequence[Listener] = ()) -> None:
+        """Trains to the end; the task then holds the best weights.
+
+        Raises:
+          Refusal: if the loss is no longer finite, or was never a number.
+          Stopped: if the process was asked to end; all is saved.
+        """
+        train = self._train
+        controller = Controller(
+            progress=self.progress,
+            epochs=train.epochs,
+            updates=self.updates,
+            windows=lambda epoch, first: self._feed.windows(
+                self.plan(epoch), first=first, size=train.accumulate_batches
+            ),
+            update=self._update,
+            validate=self._make_validate(),
+            metric=train.keep_best.metric,
+            keeper=self._keeper,
+            names=self._feed.names,
+            listeners=listeners,
+            stopping=stopping.requested,
+            skips_overflow=train.precision == "mixed_float16",
+        )
+        try:
+            controller.run()
+        except (TrainingDiverged, CheckpointError) as error:
+            raise Refusal(str(error)) from error
+        self._take_best_weights()
+        self._keeper.finish()
+
+    def plan(self, epoch: int) -> BatchPlan:
+        """The batches of an epoch, counted from 0."""
+        return batching.plan_training(
+            self.data.train.lengths,
+            seed=self._train.seed,
+            epoch=epoch,
+            **self._batch_limits(),
+        )
+
+    def _batch_limits(self) -> dict:
+        return {
+            "batch_size": self._train.batch_size,
+            "max_batch_tokens": self._train.max_batch_tokens,
+            "replicas": self.strategy.num_replicas_in_sync,
+            "max_width": self.task.max_width,
+        }
+
+    def _updates_per_epoch(self) -> int:
+        """Each epoch has as many batches as the first."""
+        return -(-len(self.plan(0)) // self._train.accumulate_batches)
+
+    def _make_trainer(self) -> Trainer:
+        train = self._train
+        with self.strategy.scope():
+            optimizer = optimizers.build(train, total_updates=self.updates)
+            loss_scale = precision.loss_scale_for(train)
+        return Trainer(
+            task=self.task,
+            optimizer=optimizer,
+            strategy=self.strategy,
+            element_spec=self._feed.element_spec(self.plan(0)),
+            clip_norm=train.clip_norm,
+            xla=not strategies.on_cpu(),
+            accumulates=train.accumulate_batches > 1,
+            masks=Masks(self.task.model, seed=train.seed) if train.dropout else None,
+            loss_scale=loss_scale,
+        )
+
+    def _update(self, window, *, stop: bool) -> Callable[[], Report]:
+        values = self.trainer.update(window.batches, stop=stop)
+        return lambda: Report.of(values)
+
+    def _make_validate(self) -> Callable[[], Validation]:
+        rows = self.data.held_out
+        everything = batching.plan_validation(rows.lengths, **self._batch_limits())
+        some = self._decoded_rows()
+        evaluator = Evaluator(
+            task=self.task,
+            strategy=self.strategy,
+            element_spec=self._held_out.element_spec(everything),
+            rows=rows,
+            samples=self._train.tensorboard.sample_outputs,
+        )
+
+        def validate() -> Validation:
+            return evaluator.evaluate(
+                self._held_out.numbered(everything),
+                self._held_out.numbered(some) if some else None,
+            )
+
+        return validate
+
+    def _decoded_rows(self) -> BatchPlan | None:
+        """Rows of the eval split spread evenly over it; all where they are few."""
+        rows, most = len(self.data.held_out), self._train.max_decoded_rows
+        if not (self.task.writes_text and most):
+            return None
+        chosen = np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))
+        lengths = self.data.held_out.lengths
+        plan = batching.plan_validation(
+            [feature[chosen] for feature in lengths], **self._batch_limits()
+        )
+        there = plan.rows != batching.ABSENT
+        numbers = np.where(there, chosen[plan.rows], batching.ABSENT)
+        return dataclasses.replace(plan, rows=numbers)
+
+    def _take_best_weights(self) -> None:
+        best = self.progress.best
+        if best.epoch is None:
+            raise Refusal(
+                f"train.keep_best: {self._train.keep_best.metric} was not a number "
+                "after any epoch, so no epoch is the best. Is the eval split empty of "
+                "targets? Otherwise lower `train.learning_rate`."
+            )
+        weights = {"weights": self.trainer.variables["weights"]}
+        keeper.restore(weights, self._keeper.best_arrays(epoch=best.epoch))
+
+    def _meet(self) -> None:
+        """Waits for the other workers, and refuses to go on from unlike places."""
+        if not isinstance(self.strategy, tf.distribute.MultiWorkerMirroredStrategy):
+            return
+        here = self.progress.update
+        mean = float(
+            self.strategy.reduce(
+                tf.distribute.ReduceOp.MEAN,
+                self.strategy.run(lambda: tf.constant(float(here))),
+                axis=None,
+            )
+        )
+        if mean != here:
+            raise Refusal(
+                f"runner.strategy: this worker would go on from update {here}, and "
+                f"others from elsewhere ({mean:.1f} on average). All of them have to "
+                "see the same `runner.root`: put it on a disk that they share."
+            )
