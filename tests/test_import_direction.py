@@ -69,6 +69,7 @@ PURE = (
     "pipeline/schema_tools.py",
     "pipeline/terminal.py",
     "serving/**/*.py",
+    "trainer_module/checkpoints/*.py",
     "trainer_module/input/batching.py",
     "trainer_module/loop/controller.py",
     "trainer_module/features.py",
