@@ -25,7 +25,8 @@ STATE_FILE = "state.json"
 INCOMPLETE_FILE = "incomplete"
 
 _BLOCK_BYTES = 1 << 20
-_NAME = re.compile(r"(update|best)-(\d{8,})(?:-(\d+))?", re.ASCII)
+# No name is the beginning of another: some stores list by the beginning.
+_NAME = re.compile(r"(update|best)(?:\.(\d+))?-(\d{8,})", re.ASCII)
 
 
 def is_name(name: str) -> bool:
@@ -33,11 +34,17 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def name_of(kind: str, number: tuple[int, int]) -> str:
+    """The name for an update, and for which one after that update it is."""
+    update, which = number
+    return f"{kind}{f'.{which}' if which > 1 else ''}-{update:08d}"
+
+
 def number(name: str) -> tuple[int, int]:
-    """The update of a checkpoint's name, and which one after that update it is."""
+    """Reads back the numbers that `name_of` was given."""
     match = _NAME.fullmatch(name)
     assert match
-    return int(match[2]), int(match[3] or 1)
+    return int(match[3]), int(match[2] or 1)
 
 
 class HalfWritten(Exception):

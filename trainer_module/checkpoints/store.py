@@ -1,8 +1,8 @@
 """The checkpoints of one training: written in the background, read at the next start.
 
 A training's folder holds `update-00001234/` for each of the newest checkpoints and
-`best-00001200/` for the best one. A second checkpoint after the same update gets
-`-2` at the end of its name.
+`best-00001200/` for the best one. A second checkpoint after the same update is
+`update.2-00001234/`.
 """
 
 import contextlib
@@ -287,17 +287,14 @@ class Store:
 
     def _names(self, kind: Kind) -> list[str]:
         """The checkpoints of a kind, oldest first."""
-        names = [n for n in self._all_names() if n.startswith(f"{kind}-")]
+        names = [n for n in self._all_names() if n.startswith(kind)]
         return sorted(names, key=folders.number)
 
     def _free_name(self, kind: Kind, update: int) -> str:
-        taken = [
-            folders.number(n)[1]
-            for n in self._names(kind)
-            if folders.number(n)[0] == update
-        ]
-        again = f"-{max(taken) + 1}" if taken else ""
-        return f"{kind}-{update:08d}{again}"
+        """A name for a checkpoint after an update that sorts behind those there are."""
+        numbers = [folders.number(name) for name in self._names(kind)]
+        taken = [which for other, which in numbers if other == update]
+        return folders.name_of(kind, (update, max(taken, default=0) + 1))
 
     def _first_usable(self, kind: Kind) -> Saved | None:
         """Reads the newest checkpoint of a kind that can be read."""

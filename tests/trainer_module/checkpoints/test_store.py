@@ -106,7 +106,7 @@ def test_second_save_after_an_update_is_the_newer_one(open_store, arrays_of, tmp
         store.save(arrays_of(7), {"note": note}, update=7)
         store.wait()
     assert store.newest().facts == {"note": "third"}
-    assert names(tmp_path / "training") == ["update-00000007-2", "update-00000007-3"]
+    assert names(tmp_path / "training") == ["update.2-00000007", "update.3-00000007"]
 
 
 def test_updates_of_more_digits_are_newer(open_store, save):
@@ -135,7 +135,7 @@ def test_finished_training_keeps_the_best_and_the_facts(
         assert again.newest().arrays == {}
         assert again.newest().facts == {"update": 30}
         np.testing.assert_array_equal(again.best().arrays["counter"], 20)
-        assert names(tmp_path / "training") == ["best-00000020", "update-00000030-2"]
+        assert names(tmp_path / "training") == ["best-00000020", "update.2-00000030"]
     assert told == []
 
 
