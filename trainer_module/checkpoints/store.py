@@ -9,7 +9,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent import futures
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -88,8 +88,8 @@ class Store:
         self._folder = folder.rstrip("/")
         self._keep, self._tell = keep, tell
         self._files = files or file_systems.at(folder)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
-        self._writing: Future[None] | None = None
+        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
+        self._writing: futures.Future[None] | None = None
         self._failures: dict[Kind, str] = {}
         self._passed_over: set[str] = set()
         self._not_removed: set[str] = set()
@@ -100,7 +100,8 @@ class Store:
         """Hands a checkpoint over to the writing thread.
 
         Waits only for the one before, if that is still being written. A failure is
-        told, and raised by `wait`; the next save tries again.
+        told, and raised by `wait`; the next save tries again. Once it is complete,
+        what is there of later updates is removed: see `_prune`.
 
         Args:
           arrays: copies that nobody writes to any more.
@@ -129,9 +130,11 @@ class Store:
 
     def _settle(self) -> None:
         """Waits until nothing is being written."""
+        if self._writing is None:
+            return
+        futures.wait([self._writing])  # Interrupted here, the next call waits again.
         writing, self._writing = self._writing, None
-        if writing:
-            writing.result()
+        writing.result()
 
     def wait(self) -> None:
         """Waits until all is written.
@@ -174,7 +177,7 @@ class Store:
         kept = {newest.name}
         if best is not None:
             kept = {best.name, self._end_state(newest)}
-        for other in [*self._names("update"), *self._names("best")]:
+        for other in [*self._listed("update"), *self._listed("best")]:
             if other not in kept:
                 self._remove(other)
 
@@ -206,9 +209,11 @@ class Store:
             name = self._free_name(job.kind, job.update)
             folders.write(self._files, self._path(name), job.arrays, job.facts)
         except Exception as error:  # A library's own too: the training goes on.
+            _log.info("A checkpoint was not written.", exc_info=error)
             self._remove_remains(name)
             self._failed(job, error)
             return
+        self._passed_over.discard(name)  # What had its name before is gone.
         if self._failures.pop(job.kind, None) and not self._failures:
             self._tell(f"Checkpoints can be written again: {self._path(name)} is.")
         self._prune(job.kind, name)
@@ -290,6 +295,15 @@ class Store:
         names = [n for n in self._all_names() if n.startswith(kind)]
         return sorted(names, key=folders.number)
 
+    def _listed(self, kind: Kind) -> list[str]:
+        try:
+            return self._names(kind)
+        except OSError as error:
+            raise CheckpointError(
+                f"The checkpoints in {self._folder} cannot be listed "
+                f"({_reason(error)}). {_WAY_OUT}"
+            ) from error
+
     def _free_name(self, kind: Kind, update: int) -> str:
         """A name for a checkpoint after an update that sorts behind those there are."""
         numbers = [folders.number(name) for name in self._names(kind)]
@@ -321,16 +335,9 @@ class Store:
     def _first(self, kind: Kind, use: Callable[[str, State], None]) -> State | None:
         """Tries `use` on the newest checkpoint, then on the one before, and so on."""
         self._settle()
-        try:
-            names = self._names(kind)
-        except OSError as error:
-            raise CheckpointError(
-                f"The checkpoints in {self._folder} cannot be listed "
-                f"({_reason(error)}). {_WAY_OUT}"
-            ) from error
         problems: list[str] = []
         found = None
-        for name in reversed(names):
+        for name in reversed(self._listed(kind)):
             try:
                 candidate = folders.read_state(self._files, self._path(name))
                 use(self._path(name), candidate)

@@ -1,7 +1,11 @@
 """What is kept, what is removed, and what a failure to write does."""
 
 import json
+import os
 import threading
+import time
+import weakref
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -121,6 +125,68 @@ def test_files_of_others_in_the_folder_are_left_alone(open_store, save, tmp_path
     (folder / "best.txt").write_text("mine")
     save(open_store(keep=1), 1, 2)
     assert names(folder) == ["best.txt", "update-00000002", "update-notes"]
+
+
+def test_interrupted_wait_can_be_waited_for_again(open_store, arrays_of, monkeypatch):
+    gate = threading.Event()
+    store = open_store(files=Held(gate))
+    store.save(arrays_of(1), {}, update=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(futures, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.wait()
+    threading.Timer(0.1, gate.set).start()
+    store.wait()
+    assert store._files.names(f"{store._folder}/update-00000001") == [
+        "arrays.safetensors",
+        "state.json",
+    ]
+
+
+def interrupted(writing) -> None:
+    raise KeyboardInterrupt
+
+
+def test_arrays_are_let_go_once_they_are_written(open_store):
+    store = open_store()
+    array = np.zeros(10)
+    held = weakref.ref(array)
+    store.save({"a": array}, {}, update=1)
+    del array
+    store.wait()
+    for _ in range(100):  # The thread's own name for them goes a moment later.
+        if held() is None:
+            break
+        time.sleep(0.01)
+    assert held() is None
+
+
+def test_each_file_is_on_the_disk_before_the_next_is_written(
+    open_store, save, tmp_path, monkeypatch
+):
+    synced = []
+    fsync = os.fsync
+
+    def recorded(descriptor: int) -> None:
+        folder = tmp_path / "training" / "update-00000002"
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        there = sorted(os.listdir(folder)) if folder.is_dir() else []
+        synced.append((os.path.basename(path), there))
+        fsync(descriptor)
+
+    store = open_store()
+    save(store, 1)
+    monkeypatch.setattr(os, "fsync", recorded)
+    save(store, 2)
+    arrays, state, marker = "arrays.safetensors", "state.json", "incomplete"
+    assert synced == [
+        ("training", []),
+        (marker, [marker]),
+        (arrays, [arrays, marker]),
+        (state, [arrays, marker, state]),
+        ("update-00000002", [arrays, marker, state]),
+        ("training", [arrays, marker, state]),
+    ]
 
 
 def test_finished_training_keeps_the_best_and_the_facts(

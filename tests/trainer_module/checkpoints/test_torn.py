@@ -125,6 +125,14 @@ def test_damaged_ones_are_removed_once_a_newer_one_is_complete(
     assert len(told) == 1
 
 
+def test_good_one_of_the_name_of_a_damaged_one_is_kept(three, open_store, save):
+    arrays_cut_off(three / NEWEST)
+    store = open_store()
+    store.newest()
+    save(store, 25, 30, 40)
+    assert sorted(os.listdir(three)) == ["update-00000025", NEWEST, "update-00000040"]
+
+
 def test_format_of_another_version_is_refused_by_its_number(three, open_store, told):
     path = three / NEWEST / "state.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
