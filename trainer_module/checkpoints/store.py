@@ -94,6 +94,10 @@ class Store:
         self._passed_over: set[str] = set()
         self._not_removed: set[str] = set()
 
+    @property
+    def folder(self) -> str:
+        return self._folder
+
     def save(
         self, arrays: Mapping[str, np.ndarray], facts: Mapping, *, update: int
     ) -> None:

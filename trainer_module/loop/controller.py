@@ -194,7 +194,8 @@ class Controller:
 
     def _train(self, started: float) -> bool:
         """The rest of an epoch; whether there was any."""
-        progress, pending, trained = self._progress, None, False
+        progress, trained = self._progress, False
+        pending: tuple[Window, Callable[[], Report], int] | None = None
         self._told_at = self._clock()
         for window in self._windows(progress.epoch, progress.batch):
             report = self._update(window, stop=self._stopping())
@@ -202,7 +203,7 @@ class Controller:
             progress.batch = window.next_batch
             # What an update tells is read when the next one is on its way, so that
             # an accelerator never waits.
-            stop = bool(pending) and self._told(*pending)
+            stop = pending is not None and self._told(*pending)
             pending, trained = (window, report, progress.update), True
             if stop or self._keeper.due():
                 stop = self._told(*pending) or stop

@@ -80,16 +80,16 @@ def _multi_worker() -> tf.distribute.Strategy:
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise Refusal(
             "runner.strategy: multi_worker_mirrored reads the environment variable "
-            f"TF_CONFIG of each worker, which is {raw!r} here. It must be like {example}."
-            " Set it, or set `runner.strategy=auto`."
+            f"TF_CONFIG of each worker, which is {raw!r} here. It must be like "
+            f"{example}. Set it, or set `runner.strategy=auto`."
         ) from error
     try:
         return tf.distribute.MultiWorkerMirroredStrategy()
     except RuntimeError as error:
         raise Refusal(
-            "runner.strategy: multi_worker_mirrored needs a process in which TensorFlow "
-            f"has not run yet: {_first_line(error)}. Run the Trainer as a node of its "
-            "own, as a cluster does."
+            "runner.strategy: multi_worker_mirrored needs a process in which "
+            f"TensorFlow has not run yet: {_first_line(error)}. Run the Trainer as a "
+            "node of its own, as a cluster does."
         ) from error
 
 

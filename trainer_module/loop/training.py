@@ -1,4 +1,4 @@
-"""Puts a training together: the parts that the loop is cut into, and what they share."""
+"""Puts a training together from the parts that the loop is cut into."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -24,7 +24,6 @@ from trainer_module.loop.trainer import Report, Trainer
 from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import base
-from trainer_module.tasks.base import Task
 
 
 @dataclasses.dataclass(frozen=True)

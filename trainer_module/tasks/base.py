@@ -30,7 +30,7 @@ class Task(Protocol):
         """
 
     def write(self, batch: Batch) -> tf.Tensor:
-        """Predictions of a task that writes text: int32 [rows, n], n the same always."""
+        """Predictions of a task that writes text: int32 [rows, n], n fixed."""
 
     def read_predictions(self, predictions: np.ndarray) -> list[str]:
         """int32 [rows, n] -> what the served model would answer."""
