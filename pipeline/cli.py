@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from pipeline.commands.schema import schema
+from pipeline.commands.tensorboard import tensorboard
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -100,6 +101,7 @@ def texttune() -> None:
 
 
 texttune.add_command(schema)
+texttune.add_command(tensorboard)
 
 
 @texttune.command(context_settings=_HELP)

@@ -202,8 +202,8 @@ def newest_first(config: Config) -> Iterator[Record]:
     """Yields the records of the root's runs; passes over what is damaged."""
     root = plans.runs_dir(config)
     for run_id in sorted(os.listdir(root), reverse=True) if os.path.isdir(root) else ():
-        record = _read_json(os.path.join(root, run_id, plans.SUMMARY_FILE))
-        if _is_record(record):
+        record = read_summary(os.path.join(root, run_id))
+        if record:
             yield record
 
 
@@ -216,6 +216,12 @@ def _is_record(found: Any) -> bool:
 def _still_served(plan: Plan, record: Record) -> bool:
     version = os.path.join(plan.place.serving_dir, record["push"]["pushed_version"])
     return os.path.exists(os.path.join(version, "saved_model.pb"))
+
+
+def read_summary(run_dir: str) -> Record | None:
+    """The record of a run; None if it has not ended, or its record is damaged."""
+    record = _read_json(os.path.join(run_dir, plans.SUMMARY_FILE))
+    return record if _is_record(record) else None
 
 
 def read_events(run_dir: str) -> list[Record]:
