@@ -148,28 +148,21 @@ def tiny_task(settings_for, tiny_bert_dir, tiny_t5_dir, label_names_path):
 
 @pytest.fixture(scope="session")
 def write_records():
-    """Writes (name, input ids, label or label ids) as Transform's records."""
-    import tensorflow as tf
+    """Writes (name, input ids, label or label ids) as Transform's records.
 
-    def numbers(values):
-        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+    The targets are given beside the rows; else they are the rows' names.
+    """
+    from tests.trainer_module import transformed
 
-    def write(path, rows) -> str:
-        options = tf.io.TFRecordOptions(compression_type="GZIP")
-        with tf.io.TFRecordWriter(str(path), options) as writer:
-            for name, ids, labels in rows:
-                ragged = isinstance(labels, list)
-                key = "labels$ragged_values" if ragged else "labels"
-                feature = {
-                    "example_id": tf.train.Feature(
-                        bytes_list=tf.train.BytesList(value=[name.encode()])
-                    ),
-                    "input_ids$ragged_values": numbers(ids),
-                    key: numbers(labels if ragged else [labels]),
-                }
-                example = tf.train.Example(features=tf.train.Features(feature=feature))
-                writer.write(example.SerializeToString())
-        return str(path)
+    def write(path, rows, targets=None) -> str:
+        targets = targets or [name for name, *_ in rows]
+        return transformed.write_records(
+            path,
+            [
+                (name, target, *rest)
+                for (name, *rest), target in zip(rows, targets, strict=True)
+            ],
+        )
 
     return write
 
@@ -177,24 +170,9 @@ def write_records():
 @pytest.fixture(scope="session")
 def transformed_spec():
     """Makes the feature spec of a task's transformed records."""
-    import tensorflow as tf
+    from tests.trainer_module import transformed
 
-    def make(task: str) -> dict:
-        ids, labels = (
-            tf.io.RaggedFeature(
-                tf.int64,
-                value_key=f"{name}$ragged_values",
-                partitions=(),
-                row_splits_dtype=tf.int64,
-            )
-            for name in ("input_ids", "labels")
-        )
-        if task == "classification":
-            labels = tf.io.FixedLenFeature([], tf.int64)
-        example_id = tf.io.FixedLenFeature([], tf.string)
-        return {"input_ids": ids, "labels": labels, "example_id": example_id}
-
-    return make
+    return transformed.spec
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,16 @@
 import json
 import math
 import os
+import shutil
 import types
 
 import numpy as np
 import pytest
 import tensorflow as tf
 import transformers
+from safetensors.numpy import load_file, save_file
 
+from tests.trainer_module import transformed
 from trainer_module import progress, run_fn
 from trainer_module.progress import Refusal
 
@@ -23,14 +26,13 @@ def arguments(
     lively_t5_dir,
     label_names_path,
     write_records,
-    transformed_spec,
     tmp_path,
     monkeypatch,
 ):
     """Makes fn_args as TFX would give them, for nine rows of a task."""
 
-    def make(kind: str, **train):
-        path = tiny_bert_dir if kind == "classification" else lively_t5_dir
+    def make(kind: str, *, path=None, **train):
+        path = path or (tiny_bert_dir if kind == "classification" else lively_t5_dir)
         settings = settings_for(
             kind, path, train={"epochs": 2, "batch_size": 4, **train}
         )
@@ -40,17 +42,17 @@ def arguments(
             else (f"r{n}", [*[5 + n] * (n % 4 + 1), 1], [7] * (n % 5) + [1])
             for n in range(9)
         ]
-        transform = types.SimpleNamespace(
-            transformed_feature_spec=lambda: transformed_spec(kind),
-            vocabulary_file_by_name=lambda _name: label_names_path,
-        )
+        targets = ["my card is late" for _ in rows]
+        if kind == "classification":
+            targets = [["fee", "late", "lost"][label] for _, _, label in rows]
+        transform = transformed.output(kind, label_names_path)
         monkeypatch.setattr(run_fn.tft, "TFTransformOutput", lambda _path: transform)
         monkeypatch.setenv(progress.EVENTS_VARIABLE, str(tmp_path / "events"))
         return types.SimpleNamespace(
             custom_config=settings.to_custom_config(),
             transform_output="transform",
-            train_files=[write_records(tmp_path / "train.gz", rows)],
-            eval_files=[write_records(tmp_path / "eval.gz", rows[:3])],
+            train_files=[write_records(tmp_path / "train.gz", rows, targets)],
+            eval_files=[write_records(tmp_path / "eval.gz", rows[:3], targets[:3])],
             serving_model_dir=str(tmp_path / "model" / "Format-Serving"),
             model_run_dir=str(tmp_path / "model_run"),
         )
@@ -61,6 +63,12 @@ def arguments(
 READ = {
     "classification": transformers.TFAutoModelForSequenceClassification,
     "summarization": transformers.TFAutoModelForSeq2SeqLM,
+}
+
+
+METRICS = {
+    "classification": {"loss", "accuracy", "macro_f1"},
+    "summarization": {"loss", "rouge_l", "rouge1", "rouge2", "rouge_lsum"},
 }
 
 
@@ -76,8 +84,10 @@ def test_run_writes_history_events_and_two_formats_with_the_same_weights(
     assert all(
         math.isfinite(epoch[key])
         for epoch in history
-        for key in ("loss", "validation_loss", "seconds")
+        for key in ("loss", "validation_loss", "seconds", "examples_per_second")
     )
+    assert [set(epoch["metrics"]) for epoch in history] == [METRICS[kind]] * 2
+    assert all(0 <= epoch["padding_share"] < 1 for epoch in history)
     events = [
         json.loads(line) for line in (tmp_path / "events").read_text().splitlines()
     ]
@@ -109,16 +119,21 @@ def test_run_writes_history_events_and_two_formats_with_the_same_weights(
         assert [t.decode() for t in answer["text"].numpy()] == want
 
 
-def test_loss_that_is_not_finite_refuses_the_run_and_exports_nothing(
-    arguments, tmp_path, monkeypatch
+def test_loss_that_is_not_finite_names_the_examples_and_exports_nothing(
+    arguments, tiny_bert_dir, tmp_path
 ):
-    def diverging(_self, _batches, _spec):
-        yield 1.0, 1.0
-        yield math.nan, 1.0
-
-    monkeypatch.setattr(run_fn.Trainer, "train", diverging)
-    with pytest.raises(Refusal, match="nan at update 2 of epoch 1.*learning_rate"):
-        run_fn.run_fn(arguments("classification"))
+    """The embedding of a token that one row alone has is not a number."""
+    path = str(tmp_path / "checkpoint")
+    shutil.copytree(tiny_bert_dir, path)
+    file = os.path.join(path, "model.safetensors")
+    weights = load_file(file)
+    (embedding,) = [name for name in weights if "word_embeddings" in name]
+    weights[embedding][5 + 4] = np.nan  # Of r4, see `arguments`.
+    save_file(weights, file, metadata={"format": "tf"})
+    given = arguments("classification", path=path, batch_size=1)
+    with pytest.raises(Refusal, match="not finite at update .*learning_rate") as error:
+        run_fn.run_fn(given)
+    assert "whose examples are r4." in str(error.value)
     assert not (tmp_path / "model").exists()
 
 

@@ -103,7 +103,7 @@ class Feed:
                 plan,
                 pad_id=self._pad_id,
                 replicas=replicas,
-                shard=range(first, first + here),
+                local=range(first, first + here),
             )
 
         return self._strategy.distribute_datasets_from_function(of_worker)

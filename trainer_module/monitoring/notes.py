@@ -10,7 +10,7 @@ from trainer_module.progress import report
 def note(text: str) -> None:
     """Tells it in the log, and as an event of the run."""
     logging.getLogger(__name__).warning(text)
-    report("note", text=text)
+    report("note", message=text)
 
 
 @contextlib.contextmanager

@@ -4,8 +4,15 @@ import os
 
 import tensorflow as tf
 
-from trainer_module import features, losses, scoring, signatures, tokenization
-from trainer_module.input.batching import padded_length
+from trainer_module import (
+    features,
+    losses,
+    scoring,
+    signatures,
+    tokenization,
+    warm_start,
+)
+from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import classifiers
 from trainer_module.tasks.base import mean_of_real
@@ -17,17 +24,25 @@ class Classification:
     Args:
       settings: `task` must be classification; `checkpoint_dir` a BERT checkpoint.
       label_names_path: text file, one label name a line, in the order of class ids.
+      warm_start_dir: an exported model whose weights are taken instead.
     """
 
     writes_text = False
 
-    def __init__(self, settings: TrainerSettings, label_names_path: str):
+    def __init__(
+        self,
+        settings: TrainerSettings,
+        label_names_path: str,
+        warm_start_dir: str | None = None,
+    ):
         with tf.io.gfile.GFile(label_names_path, "rb") as f:
             # As bytes: in a str, splitlines() also ends a line inside some names.
             names = [name.decode("utf-8") for name in f.read().split(b"\n")[:-1]]
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
-        self.model = classifiers.load(settings, names)
+        if warm_start_dir:
+            warm_start.check(warm_start_dir, settings, names)
+        self.model = classifiers.load(settings, names, warm_start_dir)
         self._refuse_more_tokens_than_positions(settings.model.max_source_tokens)
         self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
         self.label_names = names
@@ -102,12 +117,12 @@ class Classification:
 
     def _refuse_more_tokens_than_positions(self, max_tokens: int) -> None:
         """Beyond its positions BERT fails on a CPU, and reads zeros on a GPU."""
-        positions = self.model.config.max_position_embeddings
-        if padded_length(max_tokens) > positions:
-            raise ValueError(
-                f"`model.max_source_tokens` ({max_tokens}, padded to "
-                f"{padded_length(max_tokens)}) is more than the {positions} positions "
-                "of the checkpoint. Lower it, or take another checkpoint."
+        if max_tokens > self.max_width:
+            raise Refusal(
+                f"model.max_source_tokens: {max_tokens} is more than the "
+                f"{self.max_width} positions of the checkpoint. Lower it: `--set "
+                f"model.max_source_tokens={self.max_width}`, or take another "
+                "checkpoint."
             )
 
     def _logits(self, ids: tf.Tensor, *, training: bool) -> tf.Tensor:

@@ -2,6 +2,8 @@
 
 import os
 
+import numpy as np
+import safetensors.numpy
 import safetensors.tensorflow
 import tensorflow as tf
 import tf_keras
@@ -9,17 +11,23 @@ import transformers
 from transformers.modeling_tf_outputs import TFSequenceClassifierOutput
 
 from trainer_module import pretrained
+from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
+from trainer_module.warm_start import CLASSIFIER_FILE
 
-CLASSIFIER_FILE = "classifier.safetensors"
 
-
-def load(settings: TrainerSettings, names: list[str]) -> tf_keras.Model:
+def load(
+    settings: TrainerSettings, names: list[str], warm_start_dir: str | None = None
+) -> tf_keras.Model:
     """Loads the checkpoint with a new head, by `model.pooling`.
 
     `cls` is Hugging Face's own head, on the first token. `mean` averages the tokens,
     which is what sentence encoders such as MiniLM were trained for: it learns from
     far fewer examples there.
+
+    Args:
+      warm_start_dir: what `save_pretrained` wrote, whose encoder and head are taken
+        in place of the checkpoint's.
 
     Returns:
       A model: {"input_ids", "attention_mask"} int32 [batch, tokens] -> an output with
@@ -33,21 +41,26 @@ def load(settings: TrainerSettings, names: list[str]) -> tf_keras.Model:
         "attention_probs_dropout_prob": settings.train.dropout,
     }
     if settings.model.pooling == "cls":
-        return pretrained.load(
-            transformers.TFBertForSequenceClassification,
-            settings.checkpoint_dir,
-            new_parts=("classifier", "pooler"),
-            **options,
+        whole = transformers.TFBertForSequenceClassification
+        if warm_start_dir:
+            return pretrained.load_exported(whole, warm_start_dir, **options)
+        new_parts = ("classifier", "pooler")
+        folder = settings.checkpoint_dir
+        return pretrained.load(whole, folder, new_parts=new_parts, **options)
+    options["add_pooling_layer"] = False
+    if warm_start_dir:
+        encoder = pretrained.load_exported(
+            transformers.TFBertModel, warm_start_dir, **options
         )
-    encoder = pretrained.load(
-        transformers.TFBertModel,
-        settings.checkpoint_dir,
-        add_pooling_layer=False,
-        **options,
-    )
+    else:
+        encoder = pretrained.load(
+            transformers.TFBertModel, settings.checkpoint_dir, **options
+        )
     model = MeanPooledClassifier(encoder)
     blank = tf.zeros([1, 2], tf.int32)
     model({"input_ids": blank, "attention_mask": blank + 1})  # Makes the variables.
+    if warm_start_dir:
+        model.load_head(warm_start_dir)
     return model
 
 
@@ -85,3 +98,29 @@ class MeanPooledClassifier(tf_keras.Model):
             {"weight": tf.transpose(kernel), "bias": tf.convert_to_tensor(bias)},
             os.path.join(path, CLASSIFIER_FILE),
         )
+
+    def load_head(self, path: str) -> None:
+        """Reads the linear layer that `save_pretrained` wrote.
+
+        Raises:
+          Refusal: if the file is not there, is damaged, or holds another layer.
+        """
+        file = os.path.join(path, CLASSIFIER_FILE)
+        try:
+            head = safetensors.numpy.load_file(file)
+        except Exception as error:  # The library's errors have no common base.
+            raise _other_head(f"{file} cannot be read: {error}") from error
+        kernel, bias = self.classifier.weights
+        want = {"weight": tuple(kernel.shape[::-1]), "bias": tuple(bias.shape)}
+        found = {name: values.shape for name, values in head.items()}
+        if found != want:
+            raise _other_head(f"{file} holds {found}, and the model needs {want}")
+        kernel.assign(np.transpose(head["weight"]))
+        bias.assign(head["bias"])
+
+
+def _other_head(reason: str) -> Refusal:
+    return Refusal(
+        f"train.warm_start: {reason}. To begin from model.checkpoint instead: "
+        "`--set train.warm_start=never`."
+    )

@@ -10,6 +10,7 @@ from trainer_module import (
     scoring,
     signatures,
     tokenization,
+    warm_start,
 )
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks.base import mean_of_real
@@ -20,20 +21,27 @@ class Summarization:
 
     Args:
       settings: `task` must be summarization; `checkpoint_dir` a T5 checkpoint.
+      warm_start_dir: an exported model whose weights are taken instead.
     """
 
     writes_text = True
     max_width = None  # Its positions are relative.
 
-    def __init__(self, settings: TrainerSettings):
+    def __init__(self, settings: TrainerSettings, warm_start_dir: str | None = None):
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
         self._max_target_tokens = settings.model.max_target_tokens
-        self.model = pretrained.load(
-            transformers.TFT5ForConditionalGeneration,
-            settings.checkpoint_dir,
-            dropout_rate=settings.train.dropout,
-        )
+        t5 = transformers.TFT5ForConditionalGeneration
+        dropout = settings.train.dropout
+        if warm_start_dir:
+            warm_start.check(warm_start_dir, settings)
+            self.model = pretrained.load_exported(
+                t5, warm_start_dir, dropout_rate=dropout
+            )
+        else:
+            self.model = pretrained.load(
+                t5, settings.checkpoint_dir, dropout_rate=dropout
+            )
 
     def loss_sums(self, batch, *, training):
         ids, labels = batch[features.INPUT_IDS], batch[features.LABELS]

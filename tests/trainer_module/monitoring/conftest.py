@@ -13,6 +13,6 @@ def notes(tmp_path, monkeypatch):
 
     def told() -> list[str]:
         lines = path.read_text().splitlines() if path.exists() else []
-        return [e["text"] for e in map(json.loads, lines) if e["kind"] == "note"]
+        return [e["message"] for e in map(json.loads, lines) if e["kind"] == "note"]
 
     return told
