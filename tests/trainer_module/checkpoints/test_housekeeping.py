@@ -123,6 +123,7 @@ def test_other_files_beside_the_checkpoints_stay(root, training):
 def test_links_are_not_followed(root, training, tmp_path):
     elsewhere = training("theirs", days=400, within=tmp_path)
     (root / "link").symlink_to(elsewhere)
+    os.utime(root / "link", (1, 1), follow_symlinks=False)
     linked = training("0123", days=400)
     (linked / "update-00000009").symlink_to(elsewhere / "update-00000001")
     age(linked, 400)

@@ -1,5 +1,6 @@
 """A kill at any moment leaves a checkpoint to go on from."""
 
+import contextlib
 import os
 import random
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trainer_module.checkpoints import folder as folders
 from trainer_module.checkpoints.files import LocalFiles
 from trainer_module.checkpoints.store import Store
 
@@ -90,6 +92,27 @@ class FilesUntilKilled(LocalFiles):
     def remove(self, path):
         self._change()
         super().remove(path)
+
+
+def test_removal_cut_short_leaves_one_that_is_whole_or_half_written(
+    tmp_path, open_store, save
+):
+    states = []
+    for changes in range(10):
+        store = open_store(folder=tmp_path / str(changes))
+        save(store, 1)
+        path = str(tmp_path / str(changes) / "update-00000001")
+        with contextlib.suppress(Killed):
+            folders.remove(FilesUntilKilled(changes), path)
+        whole = os.path.exists(f"{path}/state.json")
+        states.append("whole" if whole else "half" if os.path.exists(path) else "gone")
+        if whole:
+            assert store.newest().facts == {"update": 1}
+        else:
+            assert not os.path.exists(path) or folders.is_half_written(
+                LocalFiles(), path
+            )
+    assert states[0] == "whole" and "half" in states and states[-1] == "gone"
 
 
 def train_until_killed(store: Store, save, arrays_of) -> list[str]:

@@ -125,6 +125,15 @@ def test_damaged_ones_are_removed_once_a_newer_one_is_complete(
     assert len(told) == 1
 
 
+def test_damaged_ones_do_not_count_among_those_kept(three, open_store, save):
+    arrays_cut_off(three / NEWEST)
+    arrays_cut_off(three / BEFORE)
+    store = open_store(keep=2)
+    store.newest()
+    save(store, 25)
+    assert sorted(os.listdir(three)) == ["update-00000010", "update-00000025"]
+
+
 def test_good_one_of_the_name_of_a_damaged_one_is_kept(three, open_store, save):
     arrays_cut_off(three / NEWEST)
     store = open_store()
