@@ -78,6 +78,8 @@ PURE = (
     "trainer_module/loop/events.py",
     "trainer_module/loop/stopping.py",
     "trainer_module/loop/telling.py",
+    "trainer_module/loop/free_memory.py",
+    "trainer_module/loop/memory.py",
     "trainer_module/features.py",
     "trainer_module/monitoring/curves.py",
     "trainer_module/monitoring/hyperparameters.py",
