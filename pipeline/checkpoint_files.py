@@ -13,6 +13,10 @@ WEIGHTS = "model.safetensors"
 _SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 # The last part of the embedding's name in files of PyTorch and of TensorFlow.
 _EMBEDDING = {"bert": "word_embeddings", "t5": "shared", "mt5": "shared"}
+# <extra_id_0> and so on, embedded after the pieces where the tokenizer's settings do
+# not say how many.
+_SENTINELS = {"t5": 100, "mt5": 0}
+_ROUNDED_UP_TO = 128  # Embeddings of T5 and mT5, for TPUs.
 _KEY = "model.checkpoint"
 
 
@@ -34,7 +38,7 @@ def check(path: str, task: str, *, max_source_tokens: int | None = None) -> None
     if "config.json" not in present:
         raise ConfigError(f"{_KEY}: {path} has no config.json. {_there(present)}")
     _refuse_special_files(path, present)
-    config = _read_config(path)
+    config = _read_object(path, "config.json")
     kind = config.get("model_type")
     if kind not in ARCHITECTURES[task]:
         raise ConfigError(
@@ -61,6 +65,8 @@ def check(path: str, task: str, *, max_source_tokens: int | None = None) -> None
             f"`vocab_size` {config.get('vocab_size')}. They are of different models; "
             "copy both from where the model came from."
         )
+    if kind in _SENTINELS:
+        _check_sentence_pieces(path, kind, rows)
     if kind == "bert":
         _check_vocabulary(path, rows)
         _check_positions(path, config, max_source_tokens)
@@ -79,19 +85,17 @@ def _refuse_special_files(path: str, present: list[str]) -> None:
             )
 
 
-def _read_config(path: str) -> dict[str, Any]:
+def _read_object(path: str, name: str) -> dict[str, Any]:
     try:
-        with open(os.path.join(path, "config.json"), encoding="utf-8") as f:
-            config = json.load(f)
+        with open(os.path.join(path, name), encoding="utf-8") as f:
+            values = json.load(f)
     except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{_KEY}: {path}/{name} is not valid: {error}.") from error
+    if not isinstance(values, dict):
         raise ConfigError(
-            f"{_KEY}: {path}/config.json is not valid: {error}."
-        ) from error
-    if not isinstance(config, dict):
-        raise ConfigError(
-            f"{_KEY}: {path}/config.json is not valid: it holds no JSON object."
+            f"{_KEY}: {path}/{name} is not valid: it holds no JSON object."
         )
-    return config
+    return values
 
 
 def _embedding_rows(path: str, kind: str) -> int:
@@ -140,17 +144,56 @@ def _check_vocabulary(path: str, rows: int) -> None:
         )
 
 
+def _check_sentence_pieces(path: str, kind: str, rows: int) -> None:
+    """Too few rows and an id has none; far too many are those of another model."""
+    file = os.path.join(path, TOKENIZER_FILE[kind])
+    pieces = _count_sentence_pieces(file)
+    sentinels = _sentinels(path, kind)
+    if not rows - _ROUNDED_UP_TO < pieces + sentinels <= rows:
+        raise ConfigError(
+            f"{_KEY}: {file} has {pieces} pieces, which with {sentinels} sentinels "
+            f"make {pieces + sentinels}, and the model embeds {rows}. They are of "
+            "different models; copy both from where the model came from."
+        )
+
+
+def _count_sentence_pieces(file: str) -> int:
+    import sentencepiece
+
+    with open(file, "rb") as f:
+        content = f.read()
+    try:
+        if content:  # Of an empty model the library says 0, and more on stderr.
+            model = sentencepiece.SentencePieceProcessor(model_proto=content)
+            return int(model.vocab_size())
+    except RuntimeError:
+        pass
+    raise ConfigError(
+        f"{_KEY}: {file} is no SentencePiece model, or is cut off. Copy it again from "
+        "where the model came from."
+    )
+
+
+def _sentinels(path: str, kind: str) -> int:
+    if not os.path.isfile(os.path.join(path, "tokenizer_config.json")):
+        return _SENTINELS[kind]
+    said = _read_object(path, "tokenizer_config.json").get("extra_ids")
+    return said if isinstance(said, int) else _SENTINELS[kind]
+
+
 def _check_positions(
     path: str, config: dict[str, Any], max_source_tokens: int | None
 ) -> None:
     positions = config.get("max_position_embeddings")
-    if max_source_tokens and isinstance(positions, int):
-        if max_source_tokens > positions:
-            raise ConfigError(
-                f"model.max_source_tokens: {max_source_tokens} is more than the "
-                f"{positions} positions of {path}. Lower it, or take another "
-                "checkpoint."
-            )
+    if not max_source_tokens or not isinstance(positions, int):
+        return
+    if max_source_tokens > positions:
+        raise ConfigError(
+            f"model.max_source_tokens: {max_source_tokens} is more than the "
+            f"{positions} positions of {path}. Set "
+            f"`--set model.max_source_tokens={positions}` or less, or take another "
+            "checkpoint."
+        )
 
 
 def _there(names: list[str]) -> str:

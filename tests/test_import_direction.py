@@ -74,6 +74,8 @@ PURE = (
     "trainer_module/checkpoints/*.py",
     "trainer_module/input/batching.py",
     "trainer_module/loop/best.py",
+    "trainer_module/input/shapes.py",
+    "trainer_module/input/widths.py",
     "trainer_module/loop/controller.py",
     "trainer_module/loop/events.py",
     "trainer_module/loop/stopping.py",

@@ -50,7 +50,11 @@ def _read(fn_args, settings: TrainerSettings) -> Data:
     names = None
     if settings.task == "classification":
         names = transform.vocabulary_file_by_name(features.LABEL_NAMES_ASSET)
-    base_model = getattr(fn_args, "base_model", None)
+    base_model = None
+    if settings.train.warm_start == "blessed":
+        base_model = fn_args.base_model
+        if base_model is None:
+            _note("No model is blessed yet: the training starts from the checkpoint.")
     return Data(
         train=records.read(fn_args.train_files, transform),
         held_out=records.read(fn_args.eval_files, transform),

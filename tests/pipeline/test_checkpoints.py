@@ -1,10 +1,13 @@
 """model.checkpoint: the forms, and a clear answer to each unusable one."""
 
+import functools
+import io
 import json
 import os
 
 import numpy as np
 import pytest
+import sentencepiece
 from safetensors.numpy import save
 
 from pipeline import checkpoint_files, checkpoints
@@ -16,22 +19,50 @@ CLASSIFY, SUMMARIZE = "classification", "summarization"
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "card", "lost"]
 EMBEDDING = {"bert": "embeddings.word_embeddings.weight"}
+ROWS = {"t5": 12 + 100, "mt5": 12}
 
 
-def make(folder, *, kind="bert", without=(), config=(), pieces=PIECES, weights=None):
-    """A checkpoint of six pieces, width 4."""
+@functools.cache
+def sentence_pieces() -> bytes:
+    """A SentencePiece model of twelve pieces."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["my card is lost", "a lost card"]),
+        model_writer=model,
+        vocab_size=12,
+        model_type="char",
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+def make(
+    folder,
+    *,
+    kind="bert",
+    without=(),
+    config=(),
+    pieces=PIECES,
+    weights=None,
+    rows=None,
+    files=(),
+):
+    """A checkpoint of six pieces (T5: twelve), width 4."""
+    rows = rows or ROWS.get(kind, len(PIECES))
     if weights is None:
         name = EMBEDDING.get(kind, "shared.weight")
-        weights = {name: np.zeros((len(PIECES), 4), np.float32)}
-    values = {"model_type": kind, "vocab_size": len(PIECES), **dict(config)}
-    files = {
+        weights = {name: np.zeros((rows, 4), np.float32)}
+    values = {"model_type": kind, "vocab_size": rows, **dict(config)}
+    there = {
         "config.json": json.dumps(values).encode(),
         "vocab.txt": "".join(f"{piece}\n" for piece in pieces).encode(),
-        "spiece.model": b"",
+        "spiece.model": sentence_pieces(),
         "model.safetensors": weights if isinstance(weights, bytes) else save(weights),
+        **dict(files),
     }
     folder.mkdir()
-    for name, content in files.items():
+    for name, content in there.items():
         if name not in without:
             (folder / name).write_bytes(content)
     return str(folder)
@@ -58,7 +89,10 @@ def test_embedding_that_is_rounded_up_is_accepted(tmp_path):
         ({"config": {"vocab_size": 7}}, "embeds 6 pieces, and config.json says .* 7"),
         ({"pieces": [*PIECES, "more"]}, "has 7 pieces, and the model embeds 6"),
         ({"pieces": []}, r"lacks the pieces \['\[CLS\]', '\[PAD\]'"),
-        ({"config": {"max_position_embeddings": 8}}, "9 is more than the 8 positions"),
+        (
+            {"config": {"max_position_embeddings": 8}},
+            "9 is more than the 8 positions.*max_source_tokens=8`",
+        ),
     ],
     ids=[
         *("no_weights", "pickle", "cut_off", "other_names", "other_config"),
@@ -76,6 +110,48 @@ def test_vocabulary_of_another_model_is_refused(tmp_path):
     path = make(tmp_path / "c", config={"vocab_size": 1000}, weights=weights)
     with pytest.raises(ConfigError, match="has 6 pieces, and the model embeds 1000"):
         checkpoint_files.check(path, CLASSIFY)
+
+
+SENTINELS_BY_FILE = {"tokenizer_config.json": b'{"extra_ids": 0}'}
+
+
+@pytest.mark.parametrize(
+    "kind, rows, files",
+    [
+        ("t5", 12 + 100, {}),
+        ("t5", 12 + 100 + 127, {}),
+        ("mt5", 12, {}),
+        ("mt5", 12 + 127, {}),
+        ("t5", 12, SENTINELS_BY_FILE),
+    ],
+)
+def test_embedding_that_holds_the_pieces_and_sentinels_is_accepted(
+    tmp_path, kind, rows, files
+):
+    path = make(tmp_path / "c", kind=kind, rows=rows, files=files)
+    checkpoint_files.check(path, SUMMARIZE)
+
+
+@pytest.mark.parametrize(
+    "kind, rows, files, said",
+    [
+        ("t5", 12 + 99, {}, "12 pieces, which with 100 sentinels make 112, .* 111"),
+        ("t5", 12 + 100 + 128, {}, "make 112, and the model embeds 240"),
+        ("mt5", 11, {}, "12 pieces, which with 0 sentinels make 12, .* embeds 11"),
+        ("t5", 12 + 128, SENTINELS_BY_FILE, "0 sentinels make 12, .* embeds 140"),
+        ("t5", 112, {"spiece.model": b""}, "is no SentencePiece model, or is cut off"),
+        ("t5", 112, {"spiece.model": b"<html>"}, "is no SentencePiece model"),
+        ("t5", 112, {"tokenizer_config.json": b"["}, "tokenizer_config.json is not va"),
+    ],
+    ids=[
+        *("too_few", "too_many", "mt5", "by_file", "empty", "no_model"),
+        "settings",
+    ],
+)
+def test_pieces_of_another_model_are_refused(tmp_path, kind, rows, files, said):
+    path = make(tmp_path / "c", kind=kind, rows=rows, files=files)
+    with pytest.raises(ConfigError, match=said):
+        checkpoint_files.check(path, SUMMARIZE)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "notes"])

@@ -54,8 +54,7 @@ class BatchPlan:
         sizes = np.array([len(batch) for batch in batches], np.int64)
         rows = np.concatenate([np.asarray(batch, np.int64) for batch in batches])
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        tokens = np.where(rows == ABSENT, 0, sum(lengths)[rows])
-        real = np.add.reduceat(tokens, offsets[:-1])
+        real = _real_tokens(rows, offsets, lengths)
         return cls(rows, offsets, np.asarray(widths, np.int32), real)
 
     def __len__(self) -> int:
@@ -218,6 +217,13 @@ def _plan(
     rows = np.concatenate([b.ravel() for b in blocks])
     rows = rows[np.repeat(starts, sizes[turn]) + inside]
     widths = np.array([c.widths[: len(lengths)] for c in cells], np.int32)
-    tokens = np.where(rows == ABSENT, 0, sum(lengths)[rows])
-    real = np.add.reduceat(tokens, offsets[:-1])
+    real = _real_tokens(rows, offsets, lengths)
     return BatchPlan(rows, offsets, np.repeat(widths, counts, axis=0)[turn], real)
+
+
+def _real_tokens(
+    rows: np.ndarray, offsets: np.ndarray, lengths: Sequence[np.ndarray]
+) -> np.ndarray:
+    """int64 [batches]."""
+    each = np.sum(lengths, axis=0, dtype=np.int64)
+    return np.add.reduceat(np.where(rows == ABSENT, 0, each[rows]), offsets[:-1])

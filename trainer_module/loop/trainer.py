@@ -159,7 +159,8 @@ class Trainer:
         masks = contextlib.nullcontext()
         if self._masks:
             masks = self._masks.at(self._optimizer.iterations, number, replica)
-        with tf.GradientTape() as tape, masks:
+        with tf.GradientTape(watch_accessed_variables=False) as tape, masks:
+            tape.watch(self._variables)  # Frozen ones cost nothing then.
             loss_sum, weight_sum = self._task.loss_sums(batch, training=True)
             scaled = loss_sum * self._scale.factor if self._scale else loss_sum
         grads = tape.gradient(

@@ -127,13 +127,20 @@ class Training:
         self._keeper.finish()
 
     def plan(self, epoch: int) -> BatchPlan:
-        """The batches of an epoch, counted from 0."""
-        return batching.plan_training(
-            self.data.train.lengths,
-            seed=self._train.seed,
-            epoch=epoch,
-            **self._batch_limits(),
-        )
+        """The batches of an epoch, counted from 0.
+
+        Raises:
+          Refusal: if the longest rows do not fit into a batch.
+        """
+        try:
+            return batching.plan_training(
+                self.data.train.lengths,
+                seed=self._train.seed,
+                epoch=epoch,
+                **self._batch_limits(),
+            )
+        except ValueError as error:
+            raise Refusal(str(error)) from error
 
     def _batch_limits(self) -> dict:
         return {

@@ -48,6 +48,54 @@ def test_class_records_have_one_id_and_one_length(tmp_path, write_records, class
     assert [lengths.tolist() for lengths in rows.lengths] == [[3, 2]]
 
 
+def test_targets_are_read_where_the_records_hold_them(
+    tmp_path, write_records, transformed_spec
+):
+    path = write_records(tmp_path / "a.gz", [("r1", [2, 3], 1)])
+    spec = transformed_spec("classification")
+    assert records.read([path], transform_of(spec)).targets is None
+    # A feature that a record has not is its default.
+    spec[features.TARGET] = tf.io.FixedLenFeature([], tf.string, "lost")
+    rows = records.read([path], transform_of(spec))
+    assert rows.targets.tolist() == [b"lost"]
+
+
+def digest_of(ids=((7, 8), (9,)), labels=((3,), (4, 5)), names=(b"a", b"bc")) -> str:
+    return records.Rows(
+        input_ids=tf.ragged.constant(ids, dtype=tf.int32),
+        labels=tf.ragged.constant(labels, dtype=tf.int32),
+        example_ids=np.array(names, object),
+    ).digest()
+
+
+def test_digest_is_that_of_the_content():
+    assert digest_of() == digest_of()
+    assert len(digest_of()) == 64
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ids": ((7, 8), (1,))},
+        {"ids": ((7,), (8, 9))},
+        {"labels": ((3, 4), (5,))},
+        {"labels": ((3,), (4, 6))},
+        {"names": (b"ab", b"c")},
+        {"names": (b"bc", b"a")},
+    ],
+)
+def test_digest_changes_with_the_content(change):
+    assert digest_of(**change) != digest_of()
+
+
+def test_digest_tells_apart_which_row_has_which_class():
+    def digest(labels):
+        ids = tf.ragged.constant([[2], [2]], dtype=tf.int32)
+        return records.Rows(ids, tf.constant(labels), np.array([b"a", b"b"])).digest()
+
+    assert digest([0, 1]) != digest([1, 0])
+
+
 def test_missing_feature_is_named_beside_what_is_there(
     tmp_path, write_records, transformed_spec
 ):
@@ -89,12 +137,17 @@ SUMMARY_ROWS = records.Rows(
 )
 
 
-def batch_list(rows, plan, pad_id=0):
-    return list(records.batches(rows, plan, pad_id=pad_id).as_numpy_iterator())
+def batch_list(rows, plan, pad_id=0, **options):
+    dataset = records.batches(rows, plan, pad_id=pad_id, **options)
+    return list(dataset.as_numpy_iterator())
+
+
+def plan_of(rows, batches, widths) -> BatchPlan:
+    return BatchPlan.of(batches, widths, rows.lengths)
 
 
 def test_batch_has_the_plans_rows_padded_to_its_widths():
-    plan = BatchPlan(np.array([[2, 1]]), np.array([[4, 3]], np.int32))
+    plan = plan_of(SUMMARY_ROWS, [[2, 1]], [[4, 3]])
     (batch,) = batch_list(SUMMARY_ROWS, plan)
     assert batch["input_ids"].tolist() == [[6, 6, 1, 0], [5, 1, 0, 0]]
     assert batch["labels"].tolist() == [[4, 1, IGNORED], [3, 1, IGNORED]]
@@ -103,7 +156,7 @@ def test_batch_has_the_plans_rows_padded_to_its_widths():
 
 def test_absent_row_has_ignored_labels_and_no_longer_ids_than_its_batch():
     # Row 0, the longest of all, is in another batch.
-    plan = BatchPlan(np.array([[1, ABSENT]]), np.array([[8, 8]], np.int32))
+    plan = plan_of(SUMMARY_ROWS, [[1, ABSENT]], [[8, 8]])
     (batch,) = batch_list(SUMMARY_ROWS, plan)
     assert batch["input_ids"].shape == batch["labels"].shape == (2, 8)
     assert (batch["labels"][1] == IGNORED).all()
@@ -116,7 +169,7 @@ def test_absent_class_row_has_an_ignored_label():
         labels=tf.constant([1, 0]),
         example_ids=np.array([b"a", b"b"]),
     )
-    plan = BatchPlan(np.array([[1, ABSENT, ABSENT]]), np.array([[3]], np.int32))
+    plan = plan_of(rows, [[1, ABSENT, ABSENT]], [[3]])
     (batch,) = batch_list(rows, plan, pad_id=9)
     assert batch["labels"].tolist() == [0, IGNORED, IGNORED]
     assert batch["input_ids"].tolist() == [[2, 9, 3]] * 3
@@ -147,5 +200,93 @@ def test_batches_come_in_the_plans_order():
         example_ids=np.array([b"x"] * 40),
     )
     order = np.random.default_rng(0).permutation(40)
-    plan = BatchPlan(order[:, None], np.ones([40, 1], np.int32))
+    plan = plan_of(rows, order[:, None], np.ones([40, 1]))
     assert [b["labels"][0] for b in batch_list(rows, plan)] == order.tolist()
+
+
+def made_rows(kind: str, rows: int) -> records.Rows:
+    random = np.random.default_rng(0)
+    ids, labels = (
+        tf.ragged.constant(
+            [[n + 5] * random.integers(1, longest) for n in range(rows)], dtype=tf.int32
+        )
+        for longest in (40, 20)
+    )
+    return records.Rows(
+        input_ids=ids,
+        labels=labels if kind == "summarization" else tf.range(rows),
+        example_ids=np.array([b"%d" % n for n in range(rows)]),
+    )
+
+
+@pytest.mark.parametrize("kind", ["classification", "summarization"])
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_pieces_of_the_replicas_make_up_the_batch(kind, replicas):
+    rows = made_rows(kind, 61)
+    plan = batching.plan_training(
+        rows.lengths,
+        batch_size=8,
+        seed=0,
+        epoch=0,
+        replicas=replicas,
+        max_batch_tokens=240,
+    )
+    assert len({shape[0] for shape in plan.shapes}) > 1
+    whole = batch_list(rows, plan)
+    pieces = batch_list(rows, plan, replicas=replicas)
+    assert len(pieces) == replicas * len(whole)
+    for number, batch in enumerate(whole):
+        own = pieces[number * replicas : (number + 1) * replicas]
+        for key, values in batch.items():
+            assert {len(piece[key]) for piece in own} == {len(values) // replicas}
+            np.testing.assert_array_equal(
+                np.concatenate([piece[key] for piece in own]), values
+            )
+
+
+def test_worker_gets_the_pieces_of_its_own_replicas():
+    rows = made_rows("classification", 40)
+    plan = batching.plan_validation(rows.lengths, batch_size=8, replicas=4)
+    every = batch_list(rows, plan, replicas=4)
+    second = batch_list(rows, plan, replicas=4, local=range(2, 4))
+    wanted = [piece for n, piece in enumerate(every) if n % 4 >= 2]
+    assert len(second) == len(wanted) == 2 * len(plan)
+    for piece, other in zip(second, wanted, strict=True):
+        np.testing.assert_array_equal(piece["labels"], other["labels"])
+        np.testing.assert_array_equal(piece["input_ids"], other["input_ids"])
+
+
+def test_replica_without_rows_gets_ignored_ones_that_fit_its_batch():
+    plan = plan_of(SUMMARY_ROWS, [[1, ABSENT, ABSENT, ABSENT]], [[3, 2]])
+    _, empty = batch_list(SUMMARY_ROWS, plan, replicas=2)
+    assert empty["input_ids"].tolist() == [[5, 1, 0]] * 2
+    assert (empty["labels"] == IGNORED).all() and empty["labels"].shape == (2, 2)
+
+
+def test_plan_for_other_replicas_is_refused():
+    plan = plan_of(SUMMARY_ROWS, [[0, 1, 2]], [[20, 30]])
+    with pytest.raises(ValueError, match=r"\[3\] rows .* 2 replicas.*replicas=2"):
+        records.batches(SUMMARY_ROWS, plan, pad_id=0, replicas=2)
+
+
+@pytest.mark.parametrize("done", [0, 1, 5, 8])
+def test_resumed_epoch_gives_the_batches_that_were_left(done):
+    rows = made_rows("summarization", 61)
+    plan = batching.plan_training(rows.lengths, batch_size=8, seed=0, epoch=1)
+    every = batch_list(rows, plan)
+    assert len(every) == 8
+    left = batch_list(rows, plan.from_batch(done))
+    assert len(left) == len(every) - done
+    for batch, other in zip(left, every[done:], strict=True):
+        np.testing.assert_array_equal(batch["input_ids"], other["input_ids"])
+        np.testing.assert_array_equal(batch["labels"], other["labels"])
+
+
+@pytest.mark.parametrize("kind, rank", [("classification", 1), ("summarization", 2)])
+def test_batches_are_numbers_of_any_shape(kind, rank):
+    rows = made_rows(kind, 9)
+    plan = batching.plan_validation(rows.lengths, batch_size=4)
+    assert records.batches(rows, plan, pad_id=0).element_spec == {
+        "input_ids": tf.TensorSpec([None, None], tf.int32),
+        "labels": tf.TensorSpec([None] * rank, tf.int32),
+    }

@@ -71,18 +71,23 @@ def replicas(run_alone, tiny_bert_dir, tiny_t5_dir, label_names_path, tmp_path_f
     )
 
 
-@pytest.mark.parametrize("kind", TASKS)
-def test_two_replicas_train_as_one_does(replicas, kind):
+@pytest.mark.parametrize(
+    "case, labels",
+    [("t5", [14.0, 2.0]), ("accumulated", [5.0]), ("bert", [4.0, 1.0])],
+)
+def test_two_replicas_train_as_one_does(replicas, case, labels):
     """With uneven targets, and a batch in which one replica has absent rows only.
 
-    T5 by gradient descent; BERT under XLA, clipped, by AdamW.
+    T5 by gradient descent; BERT clipped: once with both batches in one update, and
+    under XLA by AdamW.
     """
-    found = replicas[kind]
+    found = replicas[case]
     assert found["weights"] <= 1e-6
-    np.testing.assert_allclose(*found["sums"], rtol=1e-5)
-    np.testing.assert_allclose(*found["validation"], rtol=1e-5)
-    weights = [weight for _, weight in found["sums"][0]]
-    assert weights == ([14.0, 2.0] if kind == "summarization" else [4.0, 1.0])
+    np.testing.assert_allclose(*found["reports"], rtol=1e-5)
+    assert [weight for _, weight, _ in found["reports"][0]] == labels
+    one, two = found["metrics"]
+    assert one == pytest.approx(two, rel=1e-5)
+    assert len(one) == (5 if case == "t5" else 3)
 
 
 def test_model_trained_on_two_replicas_is_exported_as_it_is(replicas):

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from safetensors.numpy import load_file
 
+from trainer_module.progress import Refusal
 from trainer_module.tasks import base
 from trainer_module.tasks.classification import Classification
 
@@ -78,7 +79,7 @@ def test_more_tokens_than_the_checkpoint_has_positions_are_refused(
     settings = settings_for(
         "classification", tiny_bert_dir, model={"max_source_tokens": 65}
     )
-    with pytest.raises(ValueError, match=r"max_source_tokens` \(65, .* 64 positions"):
+    with pytest.raises(Refusal, match=r"max_source_tokens: 65 .* 64 positions.*=64`"):
         Classification(settings, label_names_path)
 
 
