@@ -119,7 +119,8 @@ def macro_f1(pairs: Counter) -> float:
     Args:
       pairs: count of each (label, prediction).
     """
-    labels = {label for label, _ in pairs}
+    # Sorted: the last digit of a sum depends on its order, and a set has none.
+    labels = sorted({label for label, _ in pairs})
     if not labels:
         return float("nan")
     return sum(_f1(pairs, label) for label in labels) / len(labels)

@@ -41,7 +41,8 @@ class AdamW(tf_keras.optimizers.Optimizer):
     Algorithm 1 of Kingma and Ba 2015 (https://arxiv.org/abs/1412.6980) with the decay
     of Loshchilov and Hutter 2019 (https://arxiv.org/abs/1711.05101). As in PyTorch,
     and unlike Keras, epsilon is added after the correction of the bias: Keras' own
-    update is up to 30 times smaller where a gradient is near epsilon.
+    epsilon is up to 32 times larger in the first updates, where it outweighs the
+    small gradients of a pretrained model.
 
     Where a gradient is NaN, the weight and its moments stay as they are: the loop
     makes a gradient NaN that overflowed, and XLA has no branch to pay for.
@@ -77,12 +78,14 @@ class AdamW(tf_keras.optimizers.Optimizer):
         m, v = self._m[index], self._v[index]
         rate = tf.cast(self.learning_rate, variable.dtype)
         number = tf.cast(self.iterations + 1, variable.dtype)
+        # 1 - beta^t, without the digits that the subtraction would lose.
+        m_share = -tf.math.expm1(number * math.log(self._beta_1))
+        root = tf.sqrt(-tf.math.expm1(number * math.log(self._beta_2)))
         mean = m + (gradient - m) * (1 - self._beta_1)
         square = v + (tf.square(gradient) - v) * (1 - self._beta_2)
-        mean_now = mean / (1 - tf.pow(tf.constant(self._beta_1), number))
-        square_now = square / (1 - tf.pow(tf.constant(self._beta_2), number))
-        kept = variable * (1 - rate * self.decay_of(variable))
-        moved = kept - rate * mean_now / (tf.sqrt(square_now) + self._epsilon)
+        # The corrections are scalars, so they are kept off the large tensors.
+        step = (rate * root / m_share) * mean / (tf.sqrt(square) + self._epsilon * root)
+        moved = variable * (1 - rate * self.decay_of(variable)) - step
         for old, new in ((variable, moved), (m, mean), (v, square)):
             old.assign(tf.where(tf.math.is_nan(gradient), old, new))
 

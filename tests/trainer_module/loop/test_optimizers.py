@@ -128,23 +128,29 @@ def test_decay_moves_kernels_and_leaves_biases_where_they_are():
     assert bias.numpy() == [2.0] and gamma.numpy() == [2.0]
 
 
-def test_first_update_is_that_of_algorithm_1():
-    """By hand, in float64: the bias is corrected before epsilon is added."""
-    weight = tf.Variable([[1.0, -2.0, 3.0]], name="dense/kernel")
+def test_update_is_that_of_the_papers_where_epsilon_is_not_small():
+    """Against Kingma & Ba's algorithm 1 with decoupled decay, in float64."""
     settings = TrainSettings(learning_rate=0.5, weight_decay=0.1, warmup_share=0.0)
-    optimizer = optimizers.build(settings, total_updates=10**6)
-    optimizer.build([weight])
-    moments = np.zeros(3), np.zeros(3)
-    expected = np.array([1.0, -2.0, 3.0])
-    for number, gradient in enumerate(([1e-6, 0.5, -3.0], [2e-6, -0.5, 1.0]), start=1):
-        g = np.array(gradient)
-        m, v = 0.9 * moments[0] + 0.1 * g, 0.999 * moments[1] + 0.001 * g * g
-        moments = m, v
-        expected = expected * (1 - 0.5 * 0.1)
-        step = (m / (1 - 0.9**number)) / (np.sqrt(v / (1 - 0.999**number)) + 1e-6)
-        expected -= 0.5 * step
-        optimizer.apply_gradients([(tf.constant([gradient]), weight)])
-    np.testing.assert_allclose(weight.numpy()[0], expected, rtol=1e-5)
+    optimizer = optimizers.build(settings, total_updates=10)
+    variable = tf.Variable([1.0, -2.0, 3.0], name="dense/kernel")
+    optimizer.build([variable])
+
+    @tf.function(jit_compile=True)
+    def apply(gradient):
+        optimizer.apply_gradients([(gradient, variable)])
+
+    weight = variable.numpy().astype(np.float64)
+    m = v = np.zeros(3)
+    for done in range(1, 6):
+        gradient = np.array([1e-7, -1e-6, 1e-2]) * done
+        apply(tf.constant(gradient, tf.float32))
+        rate = 0.5 * (10 - done + 1) / 10
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        step = (m / (1 - 0.9**done)) / (np.sqrt(v / (1 - 0.999**done)) + 1e-6)
+        weight = weight - rate * 0.1 * weight - rate * step
+        np.testing.assert_allclose(variable.numpy(), weight, rtol=2e-6)
+    assert int(optimizer.iterations) == 5
 
 
 def test_gradient_of_nan_moves_neither_weight_nor_moments():

@@ -1,0 +1,197 @@
+"""Twenty updates of the loop against twenty of PyTorch: the same losses.
+
+The peer is the PyTorch model of `transformers` under torch.optim.AdamW, and shares
+nothing with us but the checkpoint, the rows of each batch and the hyper-parameters.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import tensorflow as tf
+from transformers import modeling_tf_pytorch_utils as naming
+
+from trainer_module.input import batching, records
+from trainer_module.loop import optimizers
+from trainer_module.loop.trainer import Trainer
+from trainer_module.tasks import base
+
+pytestmark = pytest.mark.slow
+
+ROOT = pathlib.Path(__file__).parents[3]
+TOLERANCE = 1e-4  # Relative; sums of float32 in another order make about 1e-6.
+UPDATES, BATCH_SIZE, ROWS = 20, 4, 18  # Five batches an epoch, the last one of two.
+CLASSES = 3
+CASES = {
+    # name: (task, pooling, learning rate); random weights bear a high one.
+    "tiny_bert_cls": ("classification", "cls", 3e-3),
+    "tiny_bert_mean": ("classification", "mean", 3e-3),
+    "minilm_cls": ("classification", "cls", 1e-4),
+    "tiny_t5": ("summarization", "cls", 3e-3),
+}
+
+
+@pytest.fixture(scope="module")
+def torch_python() -> str:
+    folder = ROOT / ".venv-torch"
+    if not any(folder.glob(".installed-*")):
+        pytest.skip(
+            "needs PyTorch in .venv-torch: run `make setup-torch`, which says what "
+            "is missing"
+        )
+    return str(folder / "bin" / "python")
+
+
+def rows_of(task: str, vocabulary: int) -> records.Rows:
+    """Rows of 3 to 24 random tokens; targets of 2 to 12."""
+    random = np.random.default_rng(0)
+
+    def tokens(low, high, end):
+        length = random.integers(low, high + 1) - 1
+        return [*random.integers(4, vocabulary, size=length).tolist(), end]
+
+    if task == "classification":
+        ids = [[2, *tokens(2, 23, 3)] for _ in range(ROWS)]
+        labels = tf.constant(random.integers(0, CLASSES, size=ROWS), tf.int32)
+    else:
+        ids = [tokens(3, 24, 1) for _ in range(ROWS)]
+        labels = [tokens(2, 12, 1) for _ in range(ROWS)]
+        labels = tf.ragged.constant(labels, dtype=tf.int32)
+    ids = tf.ragged.constant(ids, dtype=tf.int32)
+    return records.Rows(ids, labels, np.array([b"x"] * ROWS))
+
+
+def plans_of(rows: records.Rows) -> list[batching.BatchPlan]:
+    return [
+        batching.plan_training(
+            rows.lengths,
+            batch_size=BATCH_SIZE,
+            seed=0,
+            epoch=epoch,
+            width_of=batching.padded_length,
+        )
+        for epoch in range(UPDATES // -(-ROWS // BATCH_SIZE))
+    ]
+
+
+def our_losses(settings, task, rows, plans) -> list[float]:
+    """The mean loss of each update of the project's own loop."""
+    strategy = tf.distribute.get_strategy()
+    trainer = Trainer(
+        task=task,
+        optimizer=optimizers.build(settings.train, total_updates=UPDATES),
+        strategy=strategy,
+        clip_norm=settings.train.clip_norm,
+        xla=False,
+    )
+    losses = []
+    for plan in plans:
+        batches = records.batches(rows, plan, pad_id=task.pad_id)
+        for loss_sum, weight_sum in trainer.train(batches, batches.element_spec):
+            losses.append(float(loss_sum) / float(weight_sum))
+    return losses
+
+
+def write_job(folder, settings, task, rows, plans, checkpoint: str) -> None:
+    train = settings.train
+    t5 = settings.task == "summarization"
+    inputs = rows.input_ids.to_list()
+    labels = rows.labels.to_list() if t5 else rows.labels.numpy().tolist()
+    job = {
+        "kind": "t5" if t5 else f"bert_{settings.model.pooling}",
+        "checkpoint": checkpoint,
+        "classes": CLASSES,
+        "pad_id": task.pad_id,
+        "learning_rate": train.learning_rate,
+        "warmup_updates": round(train.warmup_share * UPDATES),
+        "weight_decay": train.weight_decay,
+        "epsilon": 1e-6,
+        "clip_norm": train.clip_norm,
+        "batches": [
+            [
+                {"input_ids": inputs[row], "labels": labels[row]}
+                for row in batch
+                if row != batching.ABSENT
+            ]
+            for plan in plans
+            for batch in plan.rows
+        ],
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+    head = [
+        in_pytorch(variable.name, variable.numpy())
+        for variable in task.model.variables
+        if re.search("/(pooler|classifier)/", variable.name)
+    ]
+    assert bool(head) != t5
+    safetensors.numpy.save_file(dict(head), folder / "head.safetensors")
+
+
+def in_pytorch(name: str, value: np.ndarray) -> tuple[str, np.ndarray]:
+    """A TensorFlow weight under the name and in the layout of PyTorch."""
+    name, transpose = naming.convert_tf_weight_name_to_pt_weight_name(
+        name, tf_weight_shape=value.shape
+    )
+    value = naming.apply_transpose(transpose, value, pt_to_tf=False)
+    return name, np.ascontiguousarray(value)
+
+
+def checkpoint_for_pytorch(path: str, folder: pathlib.Path) -> str:
+    """The tiny checkpoints are written by TensorFlow, which PyTorch does not read."""
+    source, copy = pathlib.Path(path), folder / "checkpoint"
+    with safetensors.safe_open(source / "model.safetensors", "numpy") as file:
+        if file.metadata()["format"] == "pt":
+            return path
+    weights = safetensors.numpy.load_file(source / "model.safetensors")
+    copy.mkdir()
+    safetensors.numpy.save_file(
+        # The converter drops the first part of a name, which the file lacks.
+        dict(in_pytorch(f"model/{name}", value) for name, value in weights.items()),
+        copy / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    (copy / "config.json").write_bytes((source / "config.json").read_bytes())
+    return str(copy)
+
+
+def their_losses(python: str, folder: pathlib.Path) -> dict[str, list[float]]:
+    done = subprocess.run(
+        [python, str(pathlib.Path(__file__).with_name("torch_peer.py")), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_losses_are_those_of_pytorch(
+    case, request, tmp_path, torch_python, settings_for, label_names_path
+):
+    kind, pooling, learning_rate = CASES[case]
+    path = request.getfixturevalue(f"{case.removesuffix(f'_{pooling}')}_dir")
+    settings = settings_for(
+        kind,
+        path,
+        model={"pooling": pooling},
+        train={"learning_rate": learning_rate, "weight_decay": 0.1},
+    )
+    tf.keras.utils.set_random_seed(0)
+    task = base.build(settings, label_names_path)
+    rows = rows_of(kind, vocabulary=task.model.config.vocab_size)
+    plans = plans_of(rows)
+    write_job(
+        tmp_path, settings, task, rows, plans, checkpoint_for_pytorch(path, tmp_path)
+    )
+    ours = our_losses(settings, task, rows, plans)
+    theirs = their_losses(torch_python, tmp_path)
+    assert len(ours) == UPDATES
+    np.testing.assert_allclose(ours, theirs["losses"], rtol=TOLERANCE)
+    # Clipping took part, and the weights have moved far.
+    assert max(theirs["gradient_norms"]) > settings.train.clip_norm
+    assert abs(ours[-1] / ours[0] - 1) > 0.05
