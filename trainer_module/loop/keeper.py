@@ -71,11 +71,12 @@ class Keeper:
             )
         return saved.arrays
 
-    def finish(self) -> None:
+    def finish(self, facts: dict[str, Any], *, update: int) -> None:
         """Leaves on the disk what a finished training needs to be exported again."""
         if not self._writes:
             return
         try:
+            self._store.save({}, facts, update=update)
             self._store.finish()
         except CheckpointError as error:
             report("note", message=str(error))  # The weights are there; go on.

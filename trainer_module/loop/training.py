@@ -124,7 +124,7 @@ class Training:
         except (TrainingDiverged, CheckpointError) as error:
             raise Refusal(str(error)) from error
         self._take_best_weights()
-        self._keeper.finish()
+        self._keeper.finish(self.progress.facts(), update=self.progress.update)
 
     def plan(self, epoch: int) -> BatchPlan:
         """The batches of an epoch, counted from 0.

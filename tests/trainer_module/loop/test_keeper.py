@@ -91,7 +91,7 @@ def test_worker_that_does_not_write_writes_nothing(variables, store, tmp_path):
     kept = Keeper(store, variables, due=lambda: True, writes=False)
     kept.save({}, update=1, wait=True)
     kept.save_best({"best": {"epoch": 1}}, update=1)
-    kept.finish()
+    kept.finish({}, update=1)
     assert not kept.due()
     assert not (tmp_path / "training").exists()
     assert kept.best_arrays(epoch=1)
