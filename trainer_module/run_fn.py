@@ -8,13 +8,14 @@ import tempfile
 import tensorflow as tf
 import tensorflow_transform as tft
 
-from trainer_module import adapters, export, features, warm_start
+from trainer_module import adapters, embedding, export, features, warm_start
 from trainer_module.checkpoints import housekeeping, key
 from trainer_module.checkpoints.store import Store
 from trainer_module.input import records
 from trainer_module.loop import precision, stopping, strategies
 from trainer_module.loop.telling import Telling
 from trainer_module.loop.training import Data, Training
+from trainer_module.monitoring.watch import Watch
 from trainer_module.progress import report
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import base
@@ -26,8 +27,8 @@ def run_fn(fn_args) -> None:
     """Trains on `fn_args.train_files` and writes `fn_args.serving_model_dir`.
 
     Beside it goes `Format-HF`, the same weights for the Hugging Face libraries, and
-    in `fn_args.model_run_dir` what every epoch told. A training that was ended before
-    goes on from where it was.
+    in `fn_args.model_run_dir` what every epoch told, and TensorBoard's files. A
+    training that was ended before goes on from where it was.
     """
     settings = TrainerSettings.from_custom_config(fn_args.custom_config)
     # First of all: several workers can only meet before TensorFlow runs.
@@ -39,10 +40,15 @@ def run_fn(fn_args) -> None:
         store = Store(folder, tell=_note)
         stack.callback(store.close)
         training = Training(settings, data, strategy=strategy, store=store)
-        _train(training)
-        if strategies.is_chief(strategy):
-            report("exporting")
-            _export(fn_args, settings, data, training, strategy)
+        resumed = training.resume()
+        if not strategies.is_chief(strategy):
+            training.run()
+            return
+        watch = _watch(training, os.path.join(folder, "tensorboard"))
+        stack.callback(watch.close)
+        _train(training, watch, resumed=resumed)
+        report("exporting")
+        _export(fn_args, training, watch)
 
 
 def _read(fn_args, settings: TrainerSettings) -> Data:
@@ -83,31 +89,43 @@ def _folder(stack, fn_args, settings: TrainerSettings, data: Data, strategy) -> 
     return os.path.join(settings.training_dir, name)
 
 
-def _train(training: Training) -> None:
-    resumed = training.resume()
-    progress = training.progress
+def _watch(training: Training, folder: str) -> Watch:
+    return Watch(
+        folder,
+        training.settings,
+        updates_before=training.progress.update,
+        weights=lambda: ((v.name, v) for v in training.task.model.variables),
+        gradients=training.gradients,
+    )
+
+
+def _train(training: Training, watch: Watch, *, resumed: bool) -> None:
+    updates_before = training.progress.update
     report(
         "training",
         rows=len(training.data.train),
         updates=training.updates,
-        updates_before=progress.update,
+        updates_before=updates_before,
         replicas=training.strategy.num_replicas_in_sync,
         resumed=resumed,
         folder=training.store.folder,
+        tensorboard=watch.folder,
         **adapters.describe(training.task.model),
     )
     telling = Telling(
         lambda kind, fields: report(kind, **fields),
         epochs=training.settings.train.epochs,
-        updates_before=progress.update,
+        updates_before=updates_before,
     )
-    training.run([telling])
+    watch.graph(training.trainer.graph)
+    training.run([telling, watch])
 
 
-def _export(fn_args, settings, data: Data, training: Training, strategy) -> None:
-    with strategy.scope():
+def _export(fn_args, training: Training, watch: Watch) -> None:
+    settings = training.settings
+    with training.strategy.scope():
         adapters.finish(training.task.model)
-    task = _plain(settings, data, training.task, strategy)
+    task = _plain(training)
     export.save(task, fn_args.serving_model_dir)
     export.save_hugging_face(
         task,
@@ -117,15 +135,22 @@ def _export(fn_args, settings, data: Data, training: Training, strategy) -> None
     tf.io.gfile.makedirs(fn_args.model_run_dir)
     with tf.io.gfile.GFile(os.path.join(fn_args.model_run_dir, HISTORY_FILE), "w") as f:
         f.write(json.dumps(training.progress.history))
+    most = settings.train.tensorboard.embedded_rows
+    watch.finished(
+        training.best_metrics, embedding.embed(task, training.data.held_out, most=most)
+    )
+    watch.close()
+    watch.copy_to(os.path.join(fn_args.model_run_dir, "tensorboard"))
 
 
-def _plain(settings: TrainerSettings, data: Data, task: base.Task, strategy):
+def _plain(training: Training) -> base.Task:
     """The same weights in a model of float32 on one device, which any server runs."""
-    alone = strategy is tf.distribute.get_strategy()
+    settings, task = training.settings, training.task
+    alone = training.strategy is tf.distribute.get_strategy()
     if alone and settings.train.precision == "float32":
         return task
     with precision.policy("float32"):
-        plain = base.build(settings, data.label_names_path)
+        plain = base.build(settings, training.data.label_names_path)
     pairs = zip(plain.model.variables, task.model.variables, strict=True)
     for variable, trained in pairs:
         variable.assign(trained.numpy())

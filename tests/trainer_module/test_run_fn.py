@@ -92,9 +92,14 @@ def test_run_writes_history_events_and_two_formats_with_the_same_weights(
         json.loads(line) for line in (tmp_path / "events").read_text().splitlines()
     ]
     kinds = [event["kind"] for event in events if event["kind"] != "step"]
-    assert kinds == ["training", "epoch", "epoch", "exporting"]
+    assert kinds == ["training", "memory", "epoch", "epoch", "exporting"]
     training = next(e for e in events if e["kind"] == "training")
     assert (training["rows"], training["updates"], training["replicas"]) == (9, 6, 1)
+
+    board = tmp_path / "model_run" / "tensorboard"
+    assert {"projector_config.pbtxt", "sentences_tensors.tsv"} <= set(os.listdir(board))
+    assert len((board / "sentences_tensors.tsv").read_text().splitlines()) == 3
+    assert (board / "labels_metadata.tsv").exists() is (kind == "classification")
 
     served = tf.saved_model.load(given.serving_model_dir)
     path = str(tmp_path / "model" / "Format-HF")

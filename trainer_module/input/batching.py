@@ -153,23 +153,40 @@ def plan_training(
 def plan_validation(
     lengths: Sequence[np.ndarray],
     *,
+    only: np.ndarray | None = None,
     batch_size: int,
     max_batch_tokens: int | None = None,
     replicas: int = 1,
     max_width: int | None = None,
     max_shapes: int | None = None,
 ) -> BatchPlan:
-    """Every row once, the widest batches first; arguments as of `plan_training`."""
+    """Every row once, the widest batches first.
+
+    Args:
+      only: int [rows], the numbers of the rows that are wanted; None for all.
+      others: as of `plan_training`.
+    """
+    numbers = np.arange(len(lengths[0])) if only is None else only
+    wanted = [feature[numbers] for feature in lengths]
     order, cells = _cells(
-        lengths,
-        np.arange(len(lengths[0])),
+        wanted,
+        np.arange(len(numbers)),
         shapes.Limits(batch_size, max_batch_tokens, replicas),
         max_shapes=max_shapes,
         batches_per_shape=1,
         max_width=max_width,
     )
     blocks = [_block(order[c.rows], c.batch_rows) for c in cells]
-    return _plan(lengths, cells, blocks, np.arange(sum(map(len, blocks))))
+    plan = _plan(wanted, cells, blocks, np.arange(sum(map(len, blocks))))
+    rows = np.where(plan.rows == ABSENT, ABSENT, numbers[plan.rows])
+    return dataclasses.replace(plan, rows=rows)
+
+
+def spread(rows: int, most: int) -> np.ndarray:
+    """At most `most` row numbers, evenly over all `rows`: int64, ascending."""
+    if rows <= most:
+        return np.arange(rows)
+    return np.linspace(0, rows - 1, most).astype(np.int64)
 
 
 def _cells(

@@ -45,17 +45,17 @@ class Rows:
         return found
 
     def digest(self) -> str:
-        """SHA-256 of ids, labels and example ids, in their order; hexadecimal."""
+        """SHA-256 of all that the rows hold, in their order; hexadecimal."""
         sha = hashlib.sha256()
         for feature in (self.input_ids, self.labels):
             if isinstance(feature, tf.RaggedTensor):
                 sha.update(feature.row_lengths().numpy().astype("<i8"))
                 feature = feature.flat_values
             sha.update(feature.numpy().astype("<i4"))
-        # With their lengths, so that an id's end is not another one's start.
-        sizes = np.fromiter(map(len, self.example_ids), "<i8", len(self))
-        sha.update(sizes)
-        sha.update(b"".join(self.example_ids))
+        for texts in (self.example_ids, self.targets):
+            # With their lengths, so that one's end is not another one's start.
+            sha.update(np.fromiter(map(len, texts), "<i8", len(texts)))
+            sha.update(b"".join(texts))
         return sha.hexdigest()
 
 

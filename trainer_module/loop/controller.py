@@ -269,6 +269,8 @@ class Controller:
     def _save(self, started: float, *, wait: bool = False) -> None:
         progress = self._progress
         progress.seconds = self._clock() - started
+        for listener in self._listeners:
+            listener.saving()
         self._keeper.save(progress.facts(), update=progress.update, wait=wait)
 
     def _close_epoch(self, validation: Validation, started: float) -> None:

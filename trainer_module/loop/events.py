@@ -76,5 +76,8 @@ class Listener(Protocol):
     def updated(self, update: Update) -> None:
         """Called after an update."""
 
+    def saving(self) -> None:
+        """Called before a checkpoint is saved."""
+
     def validated(self, epoch: Epoch) -> None:
         """Called after the validation of an epoch."""

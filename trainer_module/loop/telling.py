@@ -58,6 +58,9 @@ class Telling:
             },
         )
 
+    def saving(self) -> None:
+        """Nothing: it takes no time that a person would notice."""
+
     def validated(self, epoch: Epoch) -> None:
         self._tell(
             "epoch",

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 import tf_keras
 
@@ -83,10 +84,11 @@ class Trainer:
         with strategy.scope():
             optimizer.build(self._variables)
             self._sums = self._make_sums() if accumulates else None
-        number, flag = tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.float32)
-        self._whole = _compiled(self._on_replicas(self._update), element_spec, flag)
+        number, flags = tf.TensorSpec([], tf.int32), tf.TensorSpec([2], tf.float32)
+        self._whole = _compiled(self._on_replicas(self._update), element_spec, flags)
         self._add = _compiled(self._on_replicas(self._accumulate), element_spec, number)
-        self._close = _compiled(self._on_replicas(self._update_from_sums), flag)
+        self._close = _compiled(self._on_replicas(self._update_from_sums), flags)
+        self._only = _compiled(self._on_replicas(self._gradients_alone), element_spec)
 
     @property
     def updates(self) -> int:
@@ -112,27 +114,57 @@ class Trainer:
         Returns:
           What `Report.of` reads. On an accelerator it may not be computed yet.
         """
-        flag = tf.constant(float(stop))
+        return self._run(batches, tf.constant([float(stop), 0.0]))
+
+    def try_out(self, batch) -> None:
+        """Does all the work of an update, and leaves everything as it was."""
+        counters = [self._optimizer.iterations]
+        counters += self._scale.variables if self._scale else []
+        before = [counter.numpy() for counter in counters]
+        self._run([batch], tf.constant([0.0, 1.0])).numpy()
+        for counter, value in zip(counters, before, strict=True):
+            counter.assign(value)
+
+    def gradients(self, batch) -> list[tuple[str, np.ndarray]]:
+        """(name of the weight, its gradient in nats a label) of one batch."""
+        values = [gradient.numpy() for gradient in self._only(batch)]
+        names = [variable.name for variable in self._variables]
+        return list(zip(names, values, strict=True))
+
+    def graph(self) -> tf.Graph:
+        """What is computed for a batch; traced by this, if it was not yet."""
+        step = self._whole if self._sums is None else self._add
+        return step.get_concrete_function().graph
+
+    def _run(self, batches: Sequence, flags: tf.Tensor) -> tf.Tensor:
+        """Flags: whether this worker wants to end, and whether nothing shall move."""
         if self._sums is None:
             (batch,) = batches
-            return self._whole(batch, flag)
+            return self._whole(batch, flags)
         for number, batch in enumerate(batches):
             self._add(batch, tf.constant(number))
-        return self._close(flag)
+        return self._close(flags)
 
     def _on_replicas(self, function):
-        def run(*args):
-            values = self._strategy.run(function, args=args)
+        def first(values):
             # Whatever is given back is the same on each replica.
             return self._strategy.experimental_local_results(values)[0]
 
-        return run
+        return lambda *args: tf.nest.map_structure(
+            first, self._strategy.run(function, args=args)
+        )
 
     # --- on each replica ----------------------------------------------------------
 
-    def _update(self, batch: Batch, stop: tf.Tensor) -> tf.Tensor:
+    def _update(self, batch: Batch, flags: tf.Tensor) -> tf.Tensor:
         sums, grads = self._gradients(batch, tf.constant(0))
-        return self._finish(sums, grads, stop)
+        return self._finish(sums, grads, flags)
+
+    def _gradients_alone(self, batch: Batch) -> list[tf.Tensor]:
+        sums, grads = self._gradients(batch, tf.constant(0))
+        scale = self._scale.factor.read_value() if self._scale else 1.0
+        labels = tf.maximum(self._sum_over_replicas(sums)[1], 1.0) * scale
+        return [g / labels for g in self._sum_over_replicas(grads)]
 
     def _accumulate(self, batch: Batch, number: tf.Tensor) -> tf.Tensor:
         sums, grads = self._gradients(batch, number)
@@ -140,9 +172,9 @@ class Trainer:
             total.assign_add(part)
         return number
 
-    def _update_from_sums(self, stop: tf.Tensor) -> tf.Tensor:
+    def _update_from_sums(self, flags: tf.Tensor) -> tf.Tensor:
         sums, *grads = [total.read_value() for total in self._sums]
-        report = self._finish(sums, grads, stop)
+        report = self._finish(sums, grads, flags)
         for total in self._sums:
             total.assign(tf.zeros(total.shape))
         return report
@@ -169,23 +201,23 @@ class Trainer:
         dense = [tf.convert_to_tensor(gradient) for gradient in grads]
         return tf.stack([loss_sum, weight_sum]), dense
 
-    def _finish(self, sums: tf.Tensor, grads: list[tf.Tensor], stop: tf.Tensor):
+    def _finish(self, sums: tf.Tensor, grads: list[tf.Tensor], flags: tf.Tensor):
         finish = self._move
         if self._fuses:
             # Fused, the update takes a quarter of the time. Its shapes never change,
             # so it is compiled once. Replicas meet inside it, which XLA cannot do.
             finish = tf.function(finish, jit_compile=True, autograph=False)
-        sums = self._sum_over_replicas(tf.concat([sums, [stop]], axis=0))
+        sums = self._sum_over_replicas(tf.concat([sums, flags], axis=0))
         return finish(sums, self._sum_over_replicas(grads))
 
     def _move(self, sums: tf.Tensor, grads: list[tf.Tensor]) -> tf.Tensor:
-        loss_sum, weight_sum, stop = tf.unstack(sums)
+        loss_sum, weight_sum, stop, still = tf.unstack(sums)
         scale = self._scale.factor.read_value() if self._scale else tf.constant(1.0)
         divisor = tf.maximum(weight_sum, 1.0) * scale
         norm = tf.linalg.global_norm(grads) / divisor
         finite = tf.math.is_finite(norm) & tf.math.is_finite(loss_sum)
         clipped = self._clip_norm / tf.maximum(norm, self._clip_norm) / divisor
-        factor = tf.where(finite, clipped, float("nan"))
+        factor = tf.where(finite & (still == 0.0), clipped, float("nan"))
         self._optimizer.apply_gradients(
             zip([g * factor for g in grads], self._variables, strict=True),
             skip_gradients_aggregation=True,

@@ -1,18 +1,27 @@
 """Puts a training together from the parts that the loop is cut into."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from trainer_module import adapters
+from trainer_module import adapters, features
 from trainer_module.checkpoints.clock import Every
 from trainer_module.checkpoints.store import CheckpointError, Store
 from trainer_module.input import batching
 from trainer_module.input.batching import BatchPlan
 from trainer_module.input.records import Rows
-from trainer_module.loop import keeper, optimizers, precision, stopping, strategies
+from trainer_module.loop import (
+    keeper,
+    memory,
+    memory_probe,
+    optimizers,
+    precision,
+    stopping,
+    strategies,
+)
 from trainer_module.loop.best import Best
 from trainer_module.loop.controller import Controller, Progress, TrainingDiverged
 from trainer_module.loop.dropout import Masks
@@ -21,7 +30,7 @@ from trainer_module.loop.events import Listener
 from trainer_module.loop.feed import Feed
 from trainer_module.loop.keeper import Keeper
 from trainer_module.loop.trainer import Report, Trainer
-from trainer_module.progress import Refusal
+from trainer_module.progress import Refusal, report
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import base
 
@@ -103,6 +112,8 @@ class Training:
           Stopped: if the process was asked to end; all is saved.
         """
         train = self._train
+        if self.progress.epoch < train.epochs:
+            report("memory", message=self._check_memory())
         controller = Controller(
             progress=self.progress,
             epochs=train.epochs,
@@ -123,8 +134,15 @@ class Training:
             controller.run()
         except (TrainingDiverged, CheckpointError) as error:
             raise Refusal(str(error)) from error
+        except tf.errors.ResourceExhaustedError as error:
+            raise memory.explain_exhausted(error, self._largest_batch()) from error
         self._take_best_weights()
         self._keeper.finish(self.progress.facts(), update=self.progress.update)
+
+    @property
+    def best_metrics(self) -> dict[str, float]:
+        """Of the eval split, after the best epoch."""
+        return self.progress.history[self.progress.best.epoch - 1]["metrics"]
 
     def plan(self, epoch: int) -> BatchPlan:
         """The batches of an epoch, counted from 0.
@@ -141,6 +159,37 @@ class Training:
             )
         except ValueError as error:
             raise Refusal(str(error)) from error
+
+    def gradients(self) -> list[tuple[str, np.ndarray]]:
+        """Of the first batch of the first epoch, with the weights as they are now."""
+        (window,) = itertools.islice(
+            self._feed.windows(self.plan(0), first=0, size=1), 1
+        )
+        return self.trainer.gradients(window.batches[0])
+
+    def _check_memory(self) -> str:
+        """Refuses batches that do not fit; gives how that is known."""
+        batch, model = self._largest_batch(), self.task.model
+        return memory_probe.check(
+            self._try_out,
+            batch,
+            memory.Shape.of(model.config, model.count_params()),
+            on_cpu=strategies.on_cpu(),
+        )
+
+    def _largest_batch(self) -> memory.Batch:
+        rows, *widths = max(self.plan(0).shapes, key=lambda s: s[0] * sum(s[1:]))
+        replicas = self.strategy.num_replicas_in_sync
+        return memory.Batch(rows // replicas, tuple(widths), self._train, replicas)
+
+    def _try_out(self, rows: int, widths: tuple[int, ...]) -> None:
+        """The work of a batch of so many rows on each replica; nothing moves."""
+        ids = tf.fill([rows, widths[0]], self.task.pad_id + 1)
+        labels = tf.zeros([rows, *widths[1:]], tf.int32)
+        batch = {features.INPUT_IDS: ids, features.LABELS: labels}
+        self.trainer.try_out(
+            self.strategy.experimental_distribute_values_from_function(lambda _: batch)
+        )
 
     def _batch_limits(self) -> dict:
         return {
@@ -196,18 +245,15 @@ class Training:
         return validate
 
     def _decoded_rows(self) -> BatchPlan | None:
-        """Rows of the eval split spread evenly over it; all where they are few."""
-        rows, most = len(self.data.held_out), self._train.max_decoded_rows
-        if not (self.task.writes_text and most):
+        """Those of the eval split for which T5 writes its texts."""
+        if not (self.task.writes_text and self._train.max_decoded_rows):
             return None
-        chosen = np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))
-        lengths = self.data.held_out.lengths
-        plan = batching.plan_validation(
-            [feature[chosen] for feature in lengths], **self._batch_limits()
+        held_out = self.data.held_out
+        return batching.plan_validation(
+            held_out.lengths,
+            only=batching.spread(len(held_out), self._train.max_decoded_rows),
+            **self._batch_limits(),
         )
-        there = plan.rows != batching.ABSENT
-        numbers = np.where(there, chosen[plan.rows], batching.ABSENT)
-        return dataclasses.replace(plan, rows=numbers)
 
     def _take_best_weights(self) -> None:
         best = self.progress.best

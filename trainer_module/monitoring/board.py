@@ -71,6 +71,10 @@ class Board(Listener):
         self._updates = update.number
         self._write_scalars(self._curves.add(update))
 
+    def saving(self) -> None:
+        """What came before a checkpoint is on the disk with it."""
+        self.flush()
+
     def validated(self, epoch: Epoch) -> None:
         self._updates = epoch.updates
         self._write_scalars({f"eval/{name}": v for name, v in epoch.metrics.items()})

@@ -35,6 +35,9 @@ class Profile(Listener):
             if self._running:
                 self._begin_step(update.number + 1)
 
+    def saving(self) -> None:
+        """Nothing: a checkpoint within the profile is seen in it."""
+
     def validated(self, epoch: Epoch) -> None:
         """Nothing: a validation within the profile is seen in it."""
 

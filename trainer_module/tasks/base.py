@@ -46,6 +46,9 @@ class Task(Protocol):
     def embed(self, batch: Batch) -> tf.Tensor:
         """float32 [rows, width]: the mean of the encoder's last states."""
 
+    def label_vectors(self) -> np.ndarray | None:
+        """float [classes, width]: what a text's mean is compared with, if anything."""
+
     def answer(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """string [rows], at least one -> the served outputs, [rows, ...] each."""
 

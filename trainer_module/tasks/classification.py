@@ -89,6 +89,9 @@ class Classification:
         states = encoder({"input_ids": ids, "attention_mask": mask}).last_hidden_state
         return mean_of_real(states, mask)
 
+    def label_vectors(self):
+        return self.model.classifier.kernel.numpy().T
+
     def encode(self, text):
         return self._tokenizer.encode(text)
 

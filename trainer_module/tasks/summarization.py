@@ -86,6 +86,9 @@ class Summarization:
         states = self.model.encoder(ids, attention_mask=mask).last_hidden_state
         return mean_of_real(states, mask)
 
+    def label_vectors(self):
+        return None
+
     def encode(self, text):
         return self._tokenizer.encode(text)
 

@@ -220,3 +220,19 @@ def test_replica_without_rows_is_allowed():
 def test_no_row_is_refused():
     with pytest.raises(ValueError, match="no row"):
         batching.plan_validation([np.array([], int)], batch_size=8)
+
+
+def test_validation_of_some_rows_has_these_alone_under_their_own_numbers():
+    lengths = [np.array([9, 3, 40, 3, 17, 5, 5])]
+    only = np.array([1, 4, 6])
+    plan = batching.plan_validation(lengths, only=only, batch_size=2)
+    assert sorted(plan.rows[plan.rows != ABSENT]) == [1, 4, 6]
+    assert plan.real_tokens.sum() == 3 + 17 + 5
+
+
+@pytest.mark.parametrize(
+    "rows, most, numbers",
+    [(3, 5, [0, 1, 2]), (3, 3, [0, 1, 2]), (10, 4, [0, 3, 6, 9]), (10, 1, [0])],
+)
+def test_rows_are_spread_over_the_whole_split(rows, most, numbers):
+    assert batching.spread(rows, most).tolist() == numbers

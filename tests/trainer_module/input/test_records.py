@@ -48,23 +48,28 @@ def test_class_records_have_one_id_and_one_length(tmp_path, write_records, class
     assert [lengths.tolist() for lengths in rows.lengths] == [[3, 2]]
 
 
-def test_targets_are_read_where_the_records_hold_them(
-    tmp_path, write_records, transformed_spec
-):
-    path = write_records(tmp_path / "a.gz", [("r1", [2, 3], 1)])
-    spec = transformed_spec("classification")
-    assert records.read([path], transform_of(spec)).targets is None
-    # A feature that a record has not is its default.
-    spec[features.TARGET] = tf.io.FixedLenFeature([], tf.string, "lost")
-    rows = records.read([path], transform_of(spec))
-    assert rows.targets.tolist() == [b"lost"]
+def test_targets_are_read_as_they_were_ingested(tmp_path, write_records, classes):
+    path = write_records(tmp_path / "a.gz", [("r1", [2, 3], 1)], targets=["Zürich?"])
+    assert [t.decode() for t in records.read([path], classes).targets] == ["Zürich?"]
 
 
-def digest_of(ids=((7, 8), (9,)), labels=((3,), (4, 5)), names=(b"a", b"bc")) -> str:
-    return records.Rows(
+def rows_with(*arguments, **changes) -> records.Rows:
+    """Rows; the targets have no part in the batches."""
+    rows = records.Rows(*arguments, **{"targets": np.array([]), **changes})
+    return rows
+
+
+def digest_of(
+    ids=((7, 8), (9,)),
+    labels=((3,), (4, 5)),
+    names=(b"a", b"bc"),
+    targets=(b"x", b"y"),
+) -> str:
+    return rows_with(
         input_ids=tf.ragged.constant(ids, dtype=tf.int32),
         labels=tf.ragged.constant(labels, dtype=tf.int32),
         example_ids=np.array(names, object),
+        targets=np.array(targets, object),
     ).digest()
 
 
@@ -82,6 +87,7 @@ def test_digest_is_that_of_the_content():
         {"labels": ((3,), (4, 6))},
         {"names": (b"ab", b"c")},
         {"names": (b"bc", b"a")},
+        {"targets": (b"x", b"z")},
     ],
 )
 def test_digest_changes_with_the_content(change):
@@ -91,7 +97,7 @@ def test_digest_changes_with_the_content(change):
 def test_digest_tells_apart_which_row_has_which_class():
     def digest(labels):
         ids = tf.ragged.constant([[2], [2]], dtype=tf.int32)
-        return records.Rows(ids, tf.constant(labels), np.array([b"a", b"b"])).digest()
+        return rows_with(ids, tf.constant(labels), np.array([b"a", b"b"])).digest()
 
     assert digest([0, 1]) != digest([1, 0])
 
@@ -130,7 +136,7 @@ def test_label_outside_the_vocabulary_is_refused_with_its_rows(
         records.read([path], classes)
 
 
-SUMMARY_ROWS = records.Rows(
+SUMMARY_ROWS = rows_with(
     input_ids=tf.ragged.constant([[7] * 20, [5, 1], [6, 6, 1]], dtype=tf.int32),
     labels=tf.ragged.constant([[8] * 30, [3, 1], [4, 1]], dtype=tf.int32),
     example_ids=np.array([b"long", b"r1", b"r2"]),
@@ -164,7 +170,7 @@ def test_absent_row_has_ignored_labels_and_no_longer_ids_than_its_batch():
 
 
 def test_absent_class_row_has_an_ignored_label():
-    rows = records.Rows(
+    rows = rows_with(
         input_ids=tf.ragged.constant([[2, 3], [2, 9, 3]], dtype=tf.int32),
         labels=tf.constant([1, 0]),
         example_ids=np.array([b"a", b"b"]),
@@ -178,7 +184,7 @@ def test_absent_class_row_has_an_ignored_label():
 @pytest.mark.parametrize("rows", [1, 3, 4, 5, 9])
 def test_an_epoch_holds_every_real_label_once(rows):
     lengths = [n % 7 + 1 for n in range(rows)]
-    made = records.Rows(
+    made = rows_with(
         input_ids=tf.ragged.constant([[1] * n for n in lengths], dtype=tf.int32),
         labels=tf.ragged.constant([[n] * n for n in lengths[::-1]], dtype=tf.int32),
         example_ids=np.array([b"%d" % n for n in range(rows)]),
@@ -194,7 +200,7 @@ def test_an_epoch_holds_every_real_label_once(rows):
 
 
 def test_batches_come_in_the_plans_order():
-    rows = records.Rows(
+    rows = rows_with(
         input_ids=tf.ragged.constant([[n] for n in range(40)], dtype=tf.int32),
         labels=tf.range(40),
         example_ids=np.array([b"x"] * 40),
@@ -212,7 +218,7 @@ def made_rows(kind: str, rows: int) -> records.Rows:
         )
         for longest in (40, 20)
     )
-    return records.Rows(
+    return rows_with(
         input_ids=ids,
         labels=labels if kind == "summarization" else tf.range(rows),
         example_ids=np.array([b"%d" % n for n in range(rows)]),

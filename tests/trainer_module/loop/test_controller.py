@@ -49,6 +49,7 @@ class Fake:
         self.early_stopping = stopping
         self.now, self.weights = 0.0, 1.0
         self.saved, self.best, self.told, self.waited = [], [], [], []
+        self.told_before_saving = []
         self.stop_at, self.due_at, self.gradient_norm = None, set(), 1.0
         self.progress = Progress(best=Best(self.keep, self.early_stopping))
 
@@ -83,6 +84,9 @@ class Fake:
 
     def updated(self, update):
         self.told.append(update)
+
+    def saving(self):
+        self.told_before_saving.append(len(self.saved))
 
     def validated(self, epoch):
         self.told.append(epoch)
@@ -155,6 +159,11 @@ def test_saves_before_each_validation_and_when_it_is_due():
     facts = [json.loads(facts) for *_, facts in fake.saved]
     assert [(f["epoch"], f["batch"]) for f in facts] == [(0, 1), (0, 2), (1, 2), (2, 1)]
     assert facts[1]["history"] == []
+
+
+def test_listeners_hear_of_each_checkpoint_before_it_is_saved():
+    fake = Fake(*EPOCHS).run()
+    assert fake.told_before_saving == list(range(len(fake.saved)))
 
 
 def test_failing_validation_leaves_the_epoch_saved():
