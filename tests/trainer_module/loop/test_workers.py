@@ -75,6 +75,8 @@ def test_two_workers_train_as_one_device_and_the_chief_alone_writes(make_job):
     expected, found = weights_of(alone), weights_of(both)
     assert expected.keys() == found.keys()
     for name, values in expected.items():
+        if "key/bias" in name:  # Its gradient is zero: Adam learns the sums' noise.
+            continue
         np.testing.assert_allclose(found[name], values, atol=1e-6, err_msg=name)
     for one, other in zip(alone.history, both.history, strict=True):
         assert one["loss"] == pytest.approx(other["loss"], rel=1e-5)
@@ -83,7 +85,7 @@ def test_two_workers_train_as_one_device_and_the_chief_alone_writes(make_job):
 
 
 def test_worker_that_is_asked_to_end_ends_both_and_both_go_on(make_job):
-    train = {"epochs": 40}
+    train = {"epochs": 25}
     strategy = "multi_worker_mirrored"
     through = make_job("through", strategy=strategy, train=train)
     for process in start_both(through):
@@ -96,5 +98,5 @@ def test_worker_that_is_asked_to_end_ends_both_and_both_go_on(make_job):
     saved = stopped.saved
     for process in start_both(stopped):
         assert process.wait(600) == 0, stopped.log
-    assert {e["updates_before"] for e in stopped.events("training")[2:]} == {saved}
+    assert [e["updates_before"] for e in stopped.events("training")] == [0, saved]
     assert stopped.weights == through.weights
