@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -9,6 +10,7 @@ import time
 import pytest
 import yaml
 
+from pipeline import trainings
 from tests.e2e import jobs
 
 pytestmark = pytest.mark.slow
@@ -97,6 +99,31 @@ def test_interrupt_ends_the_run_and_the_next_one_succeeds(tmp_path, bert, rows_f
     assert again.code == 0, again.output
     assert again.versions == ["1"]
     assert again.states["ExampleGen"] == "reused"
+
+
+def test_training_that_is_ended_is_saved_and_the_same_command_goes_on(
+    tmp_path, bert, rows_file
+):
+    job = jobs.classification(tmp_path, rows_file, bert)
+    job["train"]["epochs"] = 150
+    process = start(tmp_path, job)
+    read_until(process, "epoch 3/150")
+    asked = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    output = process.communicate(timeout=60)[0]
+    assert time.monotonic() - asked < 30
+    assert process.returncode == INTERRUPTED, output
+    assert "the training is being saved" in output and "Traceback" not in output
+    (done,) = re.findall(r"Update (\d+) of \d+ is saved; the same command", output)
+    (run,) = trainings.find(["latest"], str(tmp_path / "root" / "runs"))
+    assert os.path.isdir(run.folder)  # What TensorBoard shows of it.
+    again = jobs.run(tmp_path, job, "--to", "Trainer")
+    assert again.code == 0, again.output
+    assert f"going on at update {done} of" in again.output
+    assert len(again.summary["training"]) == 150
+    assert again.states["Transform"] == "reused"
+    (run,) = trainings.find(["latest"], str(tmp_path / "root" / "runs"))
+    assert run.folder.endswith("tensorboard") and "artifacts" in run.folder
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)

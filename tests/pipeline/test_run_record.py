@@ -113,6 +113,21 @@ def test_failed_node_is_named_with_its_findings(make, data_refused, outcome, cod
     assert record["failure"]["findings"] == ["row 7 is bad"]
 
 
+def test_stopped_training_is_an_interruption_that_says_what_is_saved(make):
+    event = {
+        "kind": "node_failed",
+        "node": "Trainer",
+        "seconds": 1.0,
+        "refused": False,
+        "stopped": True,
+        "data_refused": False,
+        "findings": ["Update 7 of 20 is saved."],
+    }
+    record = make(events=[{"kind": "node_started", "node": "Trainer"}, event], code=1)
+    assert (record["outcome"], record["exit_code"]) == ("interrupted", 130)
+    assert record["failure"]["findings"][-1] == "Update 7 of 20 is saved."
+
+
 def test_worker_killed_by_the_system_is_explained(make):
     record = make(events=[{"kind": "node_started", "node": "Trainer"}], code=-9)
     assert record["failure"]["node"] == "Trainer"

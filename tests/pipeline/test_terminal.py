@@ -151,13 +151,53 @@ def test_training_lines_are_told_only_so_often(said):
 
 
 def test_epoch_is_told_with_both_losses(said):
-    losses = {"loss": 1.25, "validation_loss": 2.5}
-    said.show({"kind": "epoch", "epoch": 1, "epochs": 2, "seconds": 9.6, **losses})
+    found = {"loss": 1.25, "validation_loss": 2.5, "metrics": {"loss": 2.5}}
+    said.show({"kind": "epoch", "epoch": 1, "epochs": 2, "seconds": 9.6, **found})
     assert said.text() == "  epoch 1/2: loss 1.250, on the eval split 2.500, 10 s\n"
 
 
+def test_epoch_is_told_with_the_metrics_it_has(said):
+    metrics = {"loss": 2.5, "accuracy": 0.5}
+    found = {"loss": 1.25, "validation_loss": 2.5, "metrics": metrics}
+    said.show({"kind": "epoch", "epoch": 1, "epochs": 2, "seconds": 9.6, **found})
+    assert "on the eval split 2.500, accuracy 0.500, 10 s" in said.text()
+
+
+TRAINING = {
+    "kind": "training",
+    "updates": 20,
+    "updates_before": 0,
+    "resumed": False,
+    "parameters": 1000,
+    "trainable_parameters": 1000,
+}
+
+
+def test_training_that_goes_on_says_from_where(said):
+    said.show({**TRAINING, "updates_before": 7, "resumed": True})
+    assert said.text() == "  going on at update 7 of 20\n"
+
+
+def test_training_of_some_weights_says_how_many(said):
+    said.show({**TRAINING, "trainable_parameters": 25})
+    assert said.text() == "  25 of 1,000 parameters learn (2.5%)\n"
+
+
+def test_note_is_told(said):
+    said.show({"kind": "note", "message": "update-7 is damaged"})
+    assert said.text() == "  note update-7 is damaged\n"
+
+
+def test_interrupted_training_is_said_to_be_saved_and_other_nodes_are_not(said):
+    said.ending()
+    assert said.text() == ""
+    said.show(TRAINING)
+    said.ending()
+    assert "the training is being saved" in said.text()
+
+
 def test_first_training_line_waits_until_the_time_left_is_no_guess(said):
-    said.show({"kind": "training", "updates": 20})
+    said.show(TRAINING)
     said.show(STEP)
     assert said.text() == ""
 

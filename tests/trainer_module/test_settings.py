@@ -7,10 +7,12 @@ from pydantic import ValidationError
 
 from trainer_module.settings import (
     CreateCheckpoint,
+    KeepBest,
     ModelSettings,
     TrainerSettings,
     TrainSettings,
     TransformSettings,
+    check_training,
 )
 
 NODE = {
@@ -82,3 +84,43 @@ def test_width_that_does_not_divide_into_heads_is_refused_with_both_numbers():
 def test_settings_cannot_be_changed():
     with pytest.raises(ValidationError, match="frozen"):
         TRAINER.train.epochs = 9
+
+
+@pytest.mark.parametrize(
+    "metric, direction, way_out",
+    [("loss", "max", "lower.*direction: min"), ("accuracy", "min", "higher.*: max")],
+)
+def test_direction_that_would_keep_the_worst_is_refused(metric, direction, way_out):
+    with pytest.raises(ValidationError, match=way_out):
+        KeepBest(metric=metric, direction=direction)
+
+
+@pytest.mark.parametrize(
+    "task, train, message",
+    [
+        (
+            "classification",
+            {"keep_best": {"metric": "acuracy", "direction": "max"}},
+            r"names 'acuracy'.*Allowed: \['loss', 'accuracy', 'macro_f1'\]",
+        ),
+        (
+            "classification",
+            {"keep_best": {"metric": "rouge_l", "direction": "max"}},
+            r"'rouge_l', which classification does not have",
+        ),
+        ("summarization", {"precision": "mixed_float16"}, "65504.*mixed_bfloat16"),
+        (
+            "summarization",
+            {
+                "keep_best": {"metric": "rouge1", "direction": "max"},
+                "max_decoded_rows": 0,
+            },
+            "max_decoded_rows: 0",
+        ),
+        ("classification", {"freeze": {"decoder_layers": 1}}, "encoder only"),
+    ],
+    ids=["misspelt", "of_another_task", "float16_t5", "no_texts", "decoder_of_bert"],
+)
+def test_settings_that_the_task_cannot_have_are_refused(task, train, message):
+    with pytest.raises(ValueError, match=message):
+        check_training(task, TrainSettings(**train))

@@ -110,7 +110,8 @@ def test_missing_feature_is_named_beside_what_is_there(
     del spec[features.INPUT_IDS]
     with pytest.raises(
         ValueError,
-        match=r"\['input_ids'\] are missing. Received: \['example_id', 'labels', 'target'\]",
+        match=r"\['input_ids'\] are missing. "
+        r"Received: \['example_id', 'labels', 'target'\]",
     ):
         records.read([path], transform_of(spec))
 
