@@ -112,53 +112,58 @@ def _t5_shapes(folder: str, table: list[tuple[str, str]]) -> str:
 
 
 def train(folder: str, job: dict) -> dict:
-    """One epoch of the project's own loop, as run_fn puts it together."""
+    """One epoch of the project's own loop, as `loop.training` puts it together."""
     import tensorflow as tf
-    import tf_keras
 
     from trainer_module.input import batching, records
-    from trainer_module.loop import optimizers, strategies
-    from trainer_module.loop.trainer import Trainer
+    from trainer_module.loop import optimizers, precision, strategies
+    from trainer_module.loop.dropout import Masks
+    from trainer_module.loop.feed import Feed
+    from trainer_module.loop.trainer import Report, Trainer
     from trainer_module.tasks import base
 
     settings = _settings(job)
     tf.keras.utils.set_random_seed(job["seed"])
-    tf_keras.mixed_precision.set_global_policy(settings.train.precision)
     strategy = strategies.build("auto")
-    task = base.build(settings, os.path.join(folder, "label_names"))
+    with precision.policy(settings.train.precision):
+        task = base.build(settings, os.path.join(folder, "label_names"))
     rows = _rows(folder, records, tf)
     plan = batching.plan_training(
         rows.lengths,
         batch_size=job["batch_size"],
         seed=job["seed"],
         epoch=0,
-        width_of=batching.exact_length
-        if strategies.on_cpu()
-        else batching.padded_length,
+        max_width=task.max_width,
     )
+    feed = Feed(rows, strategy=strategy, pad_id=task.pad_id)
     trainer = Trainer(
         task=task,
         optimizer=optimizers.build(settings.train, total_updates=len(plan)),
         strategy=strategy,
+        element_spec=feed.element_spec(plan),
         clip_norm=settings.train.clip_norm,
         xla=not strategies.on_cpu(),
+        masks=Masks(task.model, seed=job["seed"]) if job["dropout"] else None,
     )
-
-    def run(plan: batching.BatchPlan) -> list[float]:
-        dataset = records.batches(rows, plan, pad_id=task.pad_id)
-        batches = strategy.experimental_distribute_dataset(dataset)
-        updates = trainer.train(batches, batches.element_spec)
-        return [float(loss) / float(weight) for loss, weight in updates]
-
     started = time.perf_counter()
-    run(batching.BatchPlan(plan.rows[:1], plan.padded_lengths[:1]))
+    window = next(feed.windows(plan, first=0, size=1))
+    Report.of(trainer.update(window.batches))
     first = time.perf_counter()
-    losses = run(plan)
+    losses, waited = [], 0.0
+    for window in feed.windows(plan, first=0, size=1):
+        report = Report.of(trainer.update(window.batches))
+        losses.append(report.loss_sum / report.weight_sum)
+        waited += window.waiting_seconds
+    seconds = time.perf_counter() - first
     return {
         "first_seconds": first - started,
-        "seconds": time.perf_counter() - first,
+        "seconds": seconds,
         "loss": statistics.mean(losses),
         "updates": len(losses),
+        "padded_tokens": int(plan.padded_tokens.sum()),
+        "padding_share": plan.padding_share,
+        "wait_share": waited / seconds,
+        "shapes": len(plan.shapes),
     }
 
 
@@ -195,6 +200,7 @@ def _rows(folder: str, records, tf):
         input_ids=tf.ragged.constant(ids, dtype=tf.int32),
         labels=make(labels, dtype=tf.int32),
         example_ids=np.array([b""] * len(ids)),
+        targets=np.array([b""] * len(ids)),
     )
 
 
@@ -240,6 +246,14 @@ def flops(folder: str) -> float:
 OURS = {run.__name__: run for run in (prepare, train, rate)}
 
 
+# As the worker of a run sets it; it helps both sides.
+KEEP_LARGE_BLOCKS = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(4 * 10**9),
+    "MALLOC_TOP_PAD_": str(256 * 2**20),
+}
+
+
 def measure(side: str, doing: str, folder: str) -> dict:
     """Runs one thing of one side in a process of its own."""
     peer = os.path.join(ROOT, "benchmarks", "training_torch.py")
@@ -247,7 +261,13 @@ def measure(side: str, doing: str, folder: str) -> dict:
         "texttune": [sys.executable, __file__, "--doing", doing, "--folder", folder],
         "pytorch": [TORCH, peer, doing, folder],
     }[side]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        env={**KEEP_LARGE_BLOCKS, **os.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         sys.exit(f"{side} failed at {doing}:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -281,6 +301,11 @@ def compare(folder: str, job: dict, pairs: int) -> None:
             f"together; peak {max(run['peak_mb'] for run in runs):,.0f} MB, "
             f"{runs[0]['updates']} updates, mean loss {runs[0]['loss']:.3f}"
         )
+    ours = found["texttune"][0]
+    print(
+        f"texttune: {ours['shapes']} shapes, {ours['padding_share']:.1%} padding, "
+        f"{ours['wait_share']:.2%} of the epoch spent waiting for input"
+    )
     pairs_of = list(zip(*found.values(), strict=True))
     epoch = statistics.median(a["seconds"] / b["seconds"] for a, b in pairs_of)
     whole = statistics.median(

@@ -154,6 +154,21 @@ class Outcome:
         return sorted(path.name for path in folders)
 
     @property
+    def evaluated(self) -> dict[str, float]:
+        """The Evaluator's metrics of the whole eval split."""
+        return {
+            m["metric"]: m["value"]
+            for m in self.summary["metrics"]
+            if m["slice"] == "Overall" and m["model"] == "candidate"
+        }
+
+    @property
+    def validated(self) -> dict[str, float]:
+        """Those that the training took after its best epoch, but for the loss."""
+        best = [epoch for epoch in self.summary["training"] if epoch["best"]][-1]
+        return {k: v for k, v in best["metrics"].items() if k != "loss"}
+
+    @property
     def states(self) -> dict[str, str]:
         return {n["node"]: n["state"] for n in self.summary["nodes"]}
 

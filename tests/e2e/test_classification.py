@@ -75,6 +75,11 @@ def test_summary_accounts_for_rows_metrics_and_nodes(first):
     assert all(node["seconds"] >= 0 for node in summary["nodes"])
 
 
+def test_validation_of_the_best_epoch_found_the_evaluators_metrics(first):
+    assert set(first.validated) == {"accuracy", "macro_f1"}
+    assert first.validated == pytest.approx(first.evaluated, abs=1e-9)
+
+
 def test_first_run_says_that_there_is_no_baseline(first):
     drops = [c for c in first.summary["checks"] if c["rule"] == "drop"]
     assert drops and all(c["passed"] is None for c in drops)

@@ -68,6 +68,11 @@ def test_every_rouge_is_reported_overall_and_by_slice(outcome):
         assert ("text_length: 4 to 6 words", name) in shown
 
 
+def test_validation_of_the_best_epoch_found_the_evaluators_rouge(outcome):
+    assert set(outcome.validated) == {"rouge1", "rouge2", "rouge_l", "rouge_lsum"}
+    assert outcome.validated == pytest.approx(outcome.evaluated, abs=1e-9)
+
+
 def test_promoted_model_writes_text_of_the_learned_form(outcome):
     done = subprocess.run(
         [
