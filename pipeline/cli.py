@@ -12,6 +12,7 @@ import click
 
 from pipeline.commands.schema import schema
 from pipeline.commands.tensorboard import tensorboard
+from pipeline.commands.tune import tune
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -102,6 +103,7 @@ def texttune() -> None:
 
 texttune.add_command(schema)
 texttune.add_command(tensorboard)
+texttune.add_command(tune)
 
 
 @texttune.command(context_settings=_HELP)

@@ -67,7 +67,7 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
     os.makedirs(run_dir)
     plan.write(run_dir)
     interrupted = False
-    with _signals_interrupt():
+    with signals_interrupt():
         process = _start(run_dir, lock)
         memory = run_record.PeakMemory(process.pid)
         try:
@@ -100,7 +100,7 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
 
 
 @contextlib.contextmanager
-def _signals_interrupt() -> Iterator[None]:
+def signals_interrupt() -> Iterator[None]:
     """Ctrl-C, an orderly kill and a closed terminal all end the run in order.
 
     What the caller ignores, as `nohup` does a closed terminal, stays ignored.

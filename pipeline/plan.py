@@ -19,10 +19,18 @@ FINDINGS_FILE = "findings.json"
 TEXT_STATISTICS_FILE = "text_statistics.json"
 
 
+class TrialOf(Section):
+    """The trial of a search for settings that a run is."""
+
+    study: str
+    trial: int
+
+
 class Plan(Section):
     """One run: the job, its addresses and contents, and which part of the DAG.
 
-    `spans` and `span_notes` are told and recorded, and change nothing that is computed.
+    `spans`, `span_notes` and `tuning` are told and recorded, and change nothing that is
+    computed.
     """
 
     config: Config
@@ -33,13 +41,15 @@ class Plan(Section):
     enable_cache: bool = True
     spans: tuple[SpanRecord, ...] = ()
     span_notes: tuple[str, ...] = ()
+    tuning: TrialOf | None = None
 
     @property
     def key(self) -> str:
         """Equal for two runs that would compute the same."""
         # Whole-run settings only: a partial run is never "nothing to do".
         parts = [
-            self.config.model_dump_json(),
+            # What a search would try changes nothing that a run computes.
+            self.config.model_dump_json(exclude={"tune"}),
             self.place.model_dump_json(),
             # What is served is what such a run has led to, not what it starts from.
             self.fingerprints.model_dump_json(exclude={"served"}),

@@ -10,7 +10,7 @@ from components.example_gen import files, reading, spans
 from pipeline import checkpoints, deliveries, fingerprints, nodes, place
 from pipeline import plan as plans
 from pipeline.config import Config, ConfigError
-from pipeline.plan import Plan
+from pipeline.plan import Plan, TrialOf
 
 _MIN_FREE_MB = 500
 # Runs from a later node take their data from an earlier run.
@@ -19,12 +19,13 @@ _BEFORE_DATA_IS_READ = (None, "Checkpoint", "ExampleGen")
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says beyond the configuration."""
+    """What the command line says beyond the configuration, and for which trial."""
 
     from_node: str | None = None
     to_node: str | None = None
     use_cache: bool = True
     wait: bool = False
+    tuning: TrialOf | None = None
 
 
 def prepare(config: Config, options: Options) -> Plan:
@@ -76,6 +77,7 @@ def _prepare(config: Config, options: Options) -> Plan:
         from_node=options.from_node,
         to_node=options.to_node,
         enable_cache=options.use_cache and options.from_node is None,
+        tuning=options.tuning,
     )
     if found and options.from_node in _BEFORE_DATA_IS_READ:
         return deliveries.told(plan, found, hashes)

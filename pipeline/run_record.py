@@ -74,6 +74,7 @@ def make(
         "key": plan.key,
         "pipeline_run_id": result.get("run", {}).get("run_id"),
         "partial": bool(plan.from_node or plan.to_node),
+        "tuning": plan.tuning.model_dump(mode="json") if plan.tuning else None,
         "seconds": round(seconds, 1),
         "peak_memory_mb": round(peak_memory_mb),
         "config": plan.config.model_dump(mode="json"),

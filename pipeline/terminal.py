@@ -54,7 +54,7 @@ class Terminal:
         self._log = os.path.join(run_dir, plans.LOG_FILE)
         job = plan.config
         self._say((job.name, "bold"), f" ({job.task}), run {run_id}")
-        self._say((f"log: {_short(self._log)}", "dim"))
+        self._say((f"log: {short_path(self._log)}", "dim"))
         if job.model.checkpoint == "create":
             self._say((_RANDOM_WEIGHTS, "yellow"))
         self.spans(plan.span_notes)
@@ -83,7 +83,7 @@ class Terminal:
         self._running.clear()
 
     def _on_checkpoint(self, event: Event) -> None:
-        self._say(f"  {event['action']} the checkpoint in {_short(event['path'])}")
+        self._say(f"  {event['action']} the checkpoint in {short_path(event['path'])}")
 
     def _on_node_started(self, event: Event) -> None:
         self._running[event["node"]] = time.monotonic()
@@ -240,8 +240,8 @@ class Terminal:
     def _ways_on(self, record: dict[str, Any]) -> None:
         if record["push"] and record["push"].get("pushed") == 1:
             example = shlex.quote(_EXAMPLES[record["config"]["task"]])
-            served = _short(os.path.dirname(record["push"]["pushed_destination"]))
-            ask = f"{_texttune()} ask --model {shlex.quote(served)} {example}"
+            served = short_path(os.path.dirname(record["push"]["pushed_destination"]))
+            ask = f"{texttune_command()} ask --model {shlex.quote(served)} {example}"
             self._say(f"Ask it:  {ask}")
         run_dir = os.path.dirname(record["log"])
         for label, name in (
@@ -251,9 +251,9 @@ class Terminal:
         ):
             path = os.path.join(run_dir, name)
             if os.path.exists(path) and os.path.getsize(path):
-                self._say(f"{label}  {_short(path)}")
+                self._say(f"{label}  {short_path(path)}")
         if record["failure"] and record["outcome"] != "data refused":
-            self._say(f"Log:     {_short(record['log'])}")
+            self._say(f"Log:     {short_path(record['log'])}")
 
     # --- pieces -------------------------------------------------------------------
 
@@ -364,12 +364,12 @@ def _with_baseline(value: float | None, baseline: float | None) -> Text:
     return text
 
 
-def _texttune() -> str:
+def texttune_command() -> str:
     """How to call `texttune` from here, also where no environment is active."""
     if shutil.which("texttune"):
         return "texttune"
     beside = os.path.join(os.path.dirname(sys.executable), "texttune")
-    return shlex.quote(_short(beside))
+    return shlex.quote(short_path(beside))
 
 
 def _message(finding: Any) -> str:
@@ -384,7 +384,7 @@ def _visible(text: str) -> str:
     )
 
 
-def _short(path: str) -> str:
+def short_path(path: str) -> str:
     """Relative to the working directory where that is shorter."""
     relative = os.path.relpath(path)
     return relative if len(relative) < len(path) else path

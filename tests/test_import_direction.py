@@ -70,6 +70,7 @@ PURE = (
     "pipeline/tensorboard_server.py",
     "pipeline/terminal.py",
     "pipeline/trainings.py",
+    "pipeline/tuning/**/*.py",
     "serving/**/*.py",
     "trainer_module/checkpoints/*.py",
     "trainer_module/input/batching.py",

@@ -1,7 +1,8 @@
 """The sections of a configuration, and the rules that span them.
 
 `data` is owned by `components.example_gen.settings`, `model` and `train` by
-`trainer_module.settings`: whoever acts on a key also says what it may be.
+`trainer_module.settings`, `tune` by `pipeline.tuning.settings`: whoever acts on a key
+also says what it may be.
 """
 
 from typing import Annotated
@@ -13,6 +14,7 @@ from components.example_gen.settings import (
     DataSettings,
     SpanSettings,
 )
+from pipeline.tuning.settings import TuneSettings
 from trainer_module.settings import (
     METRICS,
     ModelSettings,
@@ -84,6 +86,7 @@ class Config(Section):
     data: DataSettings
     model: ModelSettings
     train: TrainSettings = TrainSettings()
+    tune: TuneSettings = TuneSettings()
     gate: GateSettings
     serving: ServingSettings = ServingSettings()
     runner: RunnerSettings = RunnerSettings()
