@@ -13,6 +13,7 @@ from pipeline.config import Config, ConfigError
 from pipeline.lock import Held, RootLock
 from pipeline.plan import Plan, TrialOf
 from pipeline.preparing import Options, prepare, unusable
+from pipeline.terminal import Terminal
 from pipeline.tuning import search as searches
 from pipeline.tuning import space as spaces
 from pipeline.tuning import table
@@ -20,6 +21,8 @@ from pipeline.tuning.space import Space, Values
 from pipeline.tuning.terminal import SearchTerminal, TrialTerminal
 from pipeline.tuning.trials import Result, Trial, best_first, result_of
 from trainer_module.progress import DataRefused
+
+Run = Callable[[Config, Options, Terminal], int]
 
 FOLDER, DATABASE = "tuning", "tuning.sqlite"
 _LAST_NODE = "Trainer"
@@ -46,8 +49,12 @@ class Asked:
     study: str | None = None
 
 
-def tune(asked: Asked) -> int:
+def tune(asked: Asked, run: Run = local_run.run) -> int:
     """Searches, and returns the exit code.
+
+    Args:
+      asked: the job, and how it is searched.
+      run: runs the DAG for one trial, and shows it to a terminal.
 
     Raises:
       ConfigError: before any trial, for what cannot be searched; later, if the data
@@ -65,7 +72,7 @@ def tune(asked: Asked) -> int:
     lock = _locked(str(config.runner.root))
     try:
         with local_run.signals_interrupt():
-            return _Tuning(asked, plan, space, terminal).run()
+            return _Tuning(asked, plan, space, terminal, run).search()
     except KeyboardInterrupt:
         terminal.interrupted(spaces.command(asked.tune_command, {}))
         return local_run.INTERRUPTED
@@ -95,10 +102,15 @@ class _Tuning:
     """The parts of one command, once all is known to be good."""
 
     def __init__(
-        self, asked: Asked, plan: Plan, space: Space, terminal: SearchTerminal
+        self,
+        asked: Asked,
+        plan: Plan,
+        space: Space,
+        terminal: SearchTerminal,
+        run: Run,
     ):
         self._asked, self._plan, self._space = asked, plan, space
-        self._terminal = terminal
+        self._terminal, self._run = terminal, run
         config = plan.config
         self._keep = config.train.keep_best
         self._trials = asked.trials or config.tune.trials
@@ -108,7 +120,7 @@ class _Tuning:
         self._name = asked.study or f"{config.name}-{self._key[:8]}"
         self._table = os.path.join(self._root, FOLDER, f"{self._name}.csv")
 
-    def run(self) -> int:
+    def search(self) -> int:
         from pipeline.tuning import study as studies  # Optuna takes a while.
 
         began = time.monotonic()
@@ -168,7 +180,7 @@ class _Tuning:
         )
         try:
             config = self._asked.with_values(settings)
-            code = local_run.run(config, options, terminal)
+            code = self._run(config, options, terminal)
         except ConfigError as error:
             return Result(exit_code=local_run.USAGE, reason=str(error))
         if terminal.record is None:

@@ -77,8 +77,9 @@ class Study:
 
     def finish(self, number: int, result: Result) -> None:
         """Records how a trial ended."""
-        for name in ("run_id", "seconds", "epoch", "reason", "exit_code"):
-            self._note(number, name, getattr(result, name))
+        for name in ("run_id", "seconds", "epoch", "reason"):
+            if getattr(result, name) is not None:
+                self._note(number, name, getattr(result, name))
         if result.value is None:
             self._study.tell(number, state=TrialState.FAIL)
         else:
