@@ -85,7 +85,7 @@ def test_two_workers_train_as_one_device_and_the_chief_alone_writes(make_job):
 
 
 def test_worker_that_is_asked_to_end_ends_both_and_both_go_on(make_job):
-    train = {"epochs": 25}
+    train = {"epochs": 10}
     strategy = "multi_worker_mirrored"
     through = make_job("through", strategy=strategy, train=train)
     for process in start_both(through):
