@@ -73,16 +73,22 @@ def replicas(run_alone, tiny_bert_dir, tiny_t5_dir, label_names_path, tmp_path_f
 
 @pytest.mark.parametrize(
     "case, labels",
-    [("t5", [14.0, 2.0]), ("accumulated", [5.0]), ("bert", [4.0, 1.0])],
+    [
+        ("t5", [14.0, 2.0]),
+        ("accumulated", [5.0]),
+        ("bert", [4.0, 1.0]),
+        ("adamw", [4.0, 1.0]),
+    ],
 )
 def test_two_replicas_train_as_one_does(replicas, case, labels):
     """With uneven targets, and a batch in which one replica has absent rows only.
 
-    T5 by gradient descent; BERT clipped: once with both batches in one update, and
-    under XLA by AdamW.
+    T5 by gradient descent; BERT clipped, once with both batches in one update, once
+    under XLA, and once by AdamW.
     """
     found = replicas[case]
-    assert found["weights"] <= 1e-6
+    if case != "adamw":  # It makes a step of any gradient, be it a sum's rounding.
+        assert found["weights"] <= 1e-6
     np.testing.assert_allclose(*found["reports"], rtol=1e-5)
     assert [weight for _, weight, _ in found["reports"][0]] == labels
     one, two = found["metrics"]
@@ -170,7 +176,8 @@ def test_accumulated_batches_move_the_weights_as_one_large_batch(kind, tiny_task
         np.testing.assert_allclose(one, other, atol=1e-6)
     for one, other in zip(found[0][1], found[1][1], strict=True):
         assert one.weight_sum == other.weight_sum
-        assert one.loss_sum == pytest.approx(other.loss_sum, rel=1e-6)
+        # The second one is of weights that differ by a rounding.
+        assert one.loss_sum == pytest.approx(other.loss_sum, rel=1e-5)
         assert one.gradient_norm == pytest.approx(other.gradient_norm, rel=1e-5)
 
 
