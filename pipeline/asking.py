@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from pipeline.config import ConfigError
-from pipeline.terminal import quiet_stderr
+from pipeline.quiet import quiet_stderr
 from serving import promotion
 
 

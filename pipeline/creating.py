@@ -9,7 +9,7 @@ from components.example_gen import files, reading
 from components.example_gen.settings import SPAN_PLACEHOLDER, DataSettings
 from components.example_gen.texts import texts_of
 from pipeline.config import ConfigError
-from pipeline.terminal import quiet_stderr
+from pipeline.quiet import quiet_stderr
 from trainer_module.progress import DataRefused
 from trainer_module.settings import CreateCheckpoint
 

@@ -18,7 +18,7 @@ from components.schema_inference.inferring import InferredSchema
 from pipeline import checkpoints, fingerprints, place, schema_files
 from pipeline.config import Config, ConfigError
 from pipeline.preparing import unusable
-from pipeline.terminal import quiet_stderr
+from pipeline.quiet import quiet_stderr
 
 Splits = dict[str, list[Example]]
 Lengths = Mapping[str, Mapping[str, np.ndarray]]

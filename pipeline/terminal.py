@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import IO, Any
 
 from rich.console import Console, Group
@@ -388,17 +388,3 @@ def short_path(path: str) -> str:
     """Relative to the working directory where that is shorter."""
     relative = os.path.relpath(path)
     return relative if len(relative) < len(path) else path
-
-
-@contextlib.contextmanager
-def quiet_stderr() -> Iterator[None]:
-    """Silences TensorFlow's C++ parts, whose notes no setting turns off."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

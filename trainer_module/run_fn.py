@@ -90,12 +90,18 @@ def _folder(stack, fn_args, settings: TrainerSettings, data: Data, strategy) -> 
 
 
 def _watch(training: Training, folder: str) -> Watch:
+    gradients = training.gradients
+    if strategies.has_workers(training.strategy):
+        # The chief alone is watched, and cannot compute one without the others.
+        gradients = list
+        if training.settings.train.tensorboard.histograms:
+            _note("Histograms of gradients are not written with several workers.")
     return Watch(
         folder,
         training.settings,
         updates_before=training.progress.update,
         weights=lambda: ((v.name, v) for v in training.task.model.variables),
-        gradients=training.gradients,
+        gradients=gradients,
     )
 
 

@@ -81,7 +81,7 @@ def change_weights(folder, change):
 @pytest.mark.parametrize(
     "base_model, folder",
     [
-        ("/root/Trainer/model/7/Format-Serving", "/root/Trainer/model/7/Format-HF"),
+        ("runs/Trainer/model/7/Format-Serving", "runs/Trainer/model/7/Format-HF"),
         ("gs://b/model/7/Format-Serving/", "gs://b/model/7/Format-HF"),
         (None, None),
     ],

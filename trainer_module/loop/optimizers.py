@@ -93,9 +93,6 @@ class AdamW(tf_keras.optimizers.Optimizer):
         """The share of a weight that is lost at a rate of one."""
         return 0.0 if any(part in variable.name for part in NO_DECAY) else self._decay
 
-    def get_config(self):
-        raise NotImplementedError("It is built from settings; see `build`.")
-
 
 def build(settings: TrainSettings, *, total_updates: int) -> AdamW:
     """AdamW without weight decay on biases and norms.

@@ -39,10 +39,15 @@ def on_cpu() -> bool:
     return not any(tf.config.list_logical_devices(kind) for kind in ("GPU", "TPU"))
 
 
+def has_workers(strategy: tf.distribute.Strategy) -> bool:
+    """Whether other processes take part: what one of them computes, all must."""
+    return isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+
+
 def is_chief(strategy: tf.distribute.Strategy) -> bool:
     """Whether this process writes what is written once."""
     resolver = strategy.cluster_resolver
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+    if not has_workers(strategy):
         return True
     return (resolver.task_type, resolver.task_id) in (
         ("chief", 0),

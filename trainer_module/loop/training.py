@@ -170,6 +170,9 @@ class Training:
     def _check_memory(self) -> str:
         """Refuses batches that do not fit; gives how that is known."""
         batch, model = self._largest_batch(), self.task.model
+        if strategies.has_workers(self.strategy):
+            # One with less memory would measure alone, and wait for the others.
+            return "The memory of a batch was not checked: there are several workers."
         return memory_probe.check(
             self._try_out,
             batch,
@@ -268,7 +271,7 @@ class Training:
 
     def _meet(self) -> None:
         """Waits for the other workers, and refuses to go on from unlike places."""
-        if not isinstance(self.strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        if not strategies.has_workers(self.strategy):
             return
         here = self.progress.update
         mean = float(

@@ -43,6 +43,7 @@ class Watch:
         self._profile = Profile(
             folder, updates=settings.train.tensorboard.profile_updates
         )
+        self._closed = False
         self._board.started(hyperparameters.of(settings))
 
     def graph(self, trace: Callable[[], tf.Graph]) -> None:
@@ -72,8 +73,11 @@ class Watch:
         self._board.embeddings(embeddings)
 
     def close(self) -> None:
-        self._profile.close()
-        self._board.close()
+        """Ends the writing; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._profile.close()
+            self._board.close()
 
     def copy_to(self, folder: str) -> None:
         """Copies what was written, once it is closed."""
