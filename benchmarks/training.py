@@ -160,7 +160,6 @@ def train(folder: str, job: dict) -> dict:
         "seconds": seconds,
         "loss": statistics.mean(losses),
         "updates": len(losses),
-        "padded_tokens": int(plan.padded_tokens.sum()),
         "padding_share": plan.padding_share,
         "wait_share": waited / seconds,
         "shapes": len(plan.shapes),
@@ -299,12 +298,14 @@ def compare(folder: str, job: dict, pairs: int) -> None:
             f"{side:<9} {seconds:7.1f} s an epoch ({work / seconds / best:.0%} of the "
             f"rate), {first:5.1f} s for the update before it, {seconds + first:.1f} s "
             f"together; peak {max(run['peak_mb'] for run in runs):,.0f} MB, "
-            f"{runs[0]['updates']} updates, mean loss {runs[0]['loss']:.3f}"
+            f"{runs[0]['updates']} updates, {runs[0]['padding_share']:.1%} padding, "
+            f"mean loss {runs[0]['loss']:.3f}"
         )
-    ours = found["texttune"][0]
+    ours = found["texttune"]
+    waited = max(run["wait_share"] for run in ours)
     print(
-        f"texttune: {ours['shapes']} shapes, {ours['padding_share']:.1%} padding, "
-        f"{ours['wait_share']:.2%} of the epoch spent waiting for input"
+        f"texttune: {ours[0]['shapes']} shapes; at most {waited:.2%} of an epoch spent "
+        "waiting for input"
     )
     pairs_of = list(zip(*found.values(), strict=True))
     epoch = statistics.median(a["seconds"] / b["seconds"] for a, b in pairs_of)

@@ -95,9 +95,18 @@ def train(folder: str, job: dict) -> dict:
     update(next(iter(batches(rows, job))))
     first = time.perf_counter()
     losses = [update(batch) for batch in batches(rows, job)]
+    seconds = time.perf_counter() - first
+    tokens, padding = 0, 0
+    for batch in batches(rows, job):
+        tokens += batch["input_ids"].numel()
+        padding += int((batch["attention_mask"] == 0).sum())
+        if batch["labels"].dim() == 2:
+            tokens += batch["labels"].numel()
+            padding += int((batch["labels"] == IGNORED).sum())
     return {
         "first_seconds": first - started,
-        "seconds": time.perf_counter() - first,
+        "seconds": seconds,
+        "padding_share": padding / tokens,
         "loss": sum(losses) / len(losses),
         "updates": len(losses),
     }

@@ -38,6 +38,8 @@ def _write(texts: Iterable[str], settings: CreateCheckpoint, folder: str) -> Non
     import tensorflow as tf
     import transformers
 
+    from trainer_module import hugging_face
+
     vocabulary = os.path.join(folder, "spiece.model")
     with open(vocabulary, "wb") as f:
         f.write(_train_vocabulary(texts, settings.vocabulary_size))
@@ -61,9 +63,9 @@ def _write(texts: Iterable[str], settings: CreateCheckpoint, folder: str) -> Non
             decoder_start_token_id=0,
         )
     )
-    # Without the scope, encoder and decoder share their weights' names in the file.
+    # Without the scope, encoder and decoder share their weights' names.
     model.build_in_name_scope()
-    model.save_pretrained(folder, safe_serialization=True)
+    hugging_face.save(model, folder)
     tokenizer.save_pretrained(folder)
 
 

@@ -98,7 +98,7 @@ def in_chunks(answer, text: tf.Tensor, *, rows_per_chunk: int) -> dict[str, tf.T
 
 def save_hugging_face(task: Task, checkpoint_dir: str, path: str) -> None:
     """Writes weights as safetensors, the configuration, and the tokenizer's files."""
-    task.model.save_pretrained(path, safe_serialization=True)
+    task.save_pretrained(path)
     for name in tf.io.gfile.listdir(checkpoint_dir):
         if name.startswith(("vocab", "spiece", "tokenizer", "special_tokens")):
             tf.io.gfile.copy(

@@ -55,7 +55,10 @@ def tiny_t5_dir(tmp_path_factory, sentences) -> str:
 
 @pytest.fixture(scope="session")
 def lively_t5_dir(tmp_path_factory, tiny_t5_dir) -> str:
-    """The tiny T5 with wide random weights: its answers are long and of many words."""
+    """The tiny T5 with wide random weights: its answers are long and of many words.
+
+    Its weights are in the format of TensorFlow, as older exports are.
+    """
     import numpy as np
     import transformers
 
@@ -78,6 +81,8 @@ def tiny_bert_dir(tmp_path_factory) -> str:
     """A BERT of one layer with random weights, and a vocabulary of twenty words."""
     import transformers
 
+    from trainer_module import hugging_face
+
     path = str(tmp_path_factory.mktemp("bert") / "checkpoint")
     model = transformers.TFBertModel(
         transformers.BertConfig(
@@ -91,7 +96,7 @@ def tiny_bert_dir(tmp_path_factory) -> str:
         )
     )
     model.build_in_name_scope()
-    model.save_pretrained(path, safe_serialization=True)
+    hugging_face.save(model, path)
     files = {
         "vocab.txt": "".join(f"{word}\n" for word in BERT_WORDS),
         "tokenizer_config.json": json.dumps(
@@ -101,6 +106,18 @@ def tiny_bert_dir(tmp_path_factory) -> str:
     for name, text in files.items():
         pathlib.Path(path, name).write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """The Python that has PyTorch, and none of this project."""
+    folder = pathlib.Path(__file__).parents[2] / ".venv-torch"
+    if not any(folder.glob(".installed-*")):
+        pytest.skip(
+            "needs PyTorch in .venv-torch: run `make setup-torch`, which says what "
+            "is missing"
+        )
+    return str(folder / "bin" / "python")
 
 
 @pytest.fixture(scope="session")

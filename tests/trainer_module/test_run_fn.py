@@ -134,7 +134,7 @@ def test_loss_that_is_not_finite_names_the_examples_and_exports_nothing(
     weights = load_file(file)
     (embedding,) = [name for name in weights if "word_embeddings" in name]
     weights[embedding][5 + 4] = np.nan  # Of r4, see `arguments`.
-    save_file(weights, file, metadata={"format": "tf"})
+    save_file(weights, file, metadata={"format": "pt"})
     given = arguments("classification", path=path, batch_size=1)
     with pytest.raises(Refusal, match="not finite at update .*learning_rate") as error:
         run_fn.run_fn(given)

@@ -75,7 +75,7 @@ def copied(exported, tmp_path):
 
 def change_weights(folder, change):
     file = str(folder / "model.safetensors")
-    save_file(change(load_file(file)), file, metadata={"format": "tf"})
+    save_file(change(load_file(file)), file, metadata={"format": "pt"})
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,9 @@ class Task(Protocol):
     def encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         """string [rows] -> the ids that the model reads."""
 
+    def save_pretrained(self, path: str) -> None:
+        """Writes the model to a folder in Hugging Face's format, without tokenizer."""
+
     def serving_module(self) -> tf.Module:
         """What `answer` needs and a SavedModel must hold: variables and files."""
 

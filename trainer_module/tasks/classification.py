@@ -108,6 +108,9 @@ class Classification:
             signatures.ALL_SCORES: scores,
         }
 
+    def save_pretrained(self, path):
+        classifiers.save(self.model, path)
+
     def serving_module(self):
         module = tf.Module(name="classification")
         module.variables_served = self.model.variables

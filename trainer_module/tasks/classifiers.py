@@ -10,7 +10,7 @@ import tf_keras
 import transformers
 from transformers.modeling_tf_outputs import TFSequenceClassifierOutput
 
-from trainer_module import pretrained
+from trainer_module import hugging_face, pretrained
 from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
 from trainer_module.warm_start import CLASSIFIER_FILE
@@ -26,12 +26,12 @@ def load(
     far fewer examples there.
 
     Args:
-      warm_start_dir: what `save_pretrained` wrote, whose encoder and head are taken
+      warm_start_dir: what `save` wrote, whose encoder and head are taken
         in place of the checkpoint's.
 
     Returns:
       A model: {"input_ids", "attention_mask"} int32 [batch, tokens] -> an output with
-      `logits`, [batch, classes]; it has `config` and `save_pretrained`.
+      `logits`, [batch, classes]; it has `config`.
     """
     options = {
         "num_labels": len(names),
@@ -64,6 +64,14 @@ def load(
     return model
 
 
+def save(model: tf_keras.Model, path: str) -> None:
+    """Writes what `load` made, so that it can be loaded as a warm start."""
+    if isinstance(model, MeanPooledClassifier):
+        model.save_pretrained(path)
+    else:
+        hugging_face.save(model, path)
+
+
 class MeanPooledClassifier(tf_keras.Model):
     """The mean of the encoder's last states over real tokens, and a linear layer."""
 
@@ -90,9 +98,9 @@ class MeanPooledClassifier(tf_keras.Model):
         logits = self.classifier(self.dropout(mean, training=training))
         return TFSequenceClassifierOutput(logits=logits)
 
-    def save_pretrained(self, path: str, safe_serialization: bool = True) -> None:
+    def save_pretrained(self, path: str) -> None:
         """The encoder in Hugging Face's format, and the linear layer beside it."""
-        self.encoder.save_pretrained(path, safe_serialization=safe_serialization)
+        hugging_face.save(self.encoder, path)
         kernel, bias = self.classifier.weights
         safetensors.tensorflow.save_file(
             {"weight": tf.transpose(kernel), "bias": tf.convert_to_tensor(bias)},

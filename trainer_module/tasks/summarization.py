@@ -5,6 +5,7 @@ import transformers
 
 from trainer_module import (
     features,
+    hugging_face,
     losses,
     pretrained,
     scoring,
@@ -110,6 +111,9 @@ class Summarization:
             do_sample=False,
         )
         return tf.cast(out, tf.int32)
+
+    def save_pretrained(self, path):
+        hugging_face.save(self.model, path)
 
     def serving_module(self):
         module = tf.Module(name="summarization")

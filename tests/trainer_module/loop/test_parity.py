@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 import tensorflow as tf
-from transformers import modeling_tf_pytorch_utils as naming
 
+from trainer_module import hugging_face
 from trainer_module.input import batching, records
 from trainer_module.loop import optimizers
 from trainer_module.loop.feed import Feed
@@ -23,7 +23,6 @@ from trainer_module.tasks import base
 
 pytestmark = pytest.mark.slow
 
-ROOT = pathlib.Path(__file__).parents[3]
 TOLERANCE = 1e-4  # Relative; sums of float32 in another order make about 1e-6.
 UPDATES, BATCH_SIZE, ROWS = 20, 4, 18  # Some batches have absent rows.
 CLASSES = 3
@@ -34,17 +33,6 @@ CASES = {
     "minilm_cls": ("classification", "cls", 1e-4),
     "tiny_t5": ("summarization", "cls", 3e-3),
 }
-
-
-@pytest.fixture(scope="module")
-def torch_python() -> str:
-    folder = ROOT / ".venv-torch"
-    if not any(folder.glob(".installed-*")):
-        pytest.skip(
-            "needs PyTorch in .venv-torch: run `make setup-torch`, which says what "
-            "is missing"
-        )
-    return str(folder / "bin" / "python")
 
 
 def rows_of(task: str, vocabulary: int) -> records.Rows:
@@ -103,14 +91,14 @@ def our_losses(settings, task, rows, plans) -> list[float]:
     return [report.loss_sum / report.weight_sum for report in reports]
 
 
-def write_job(folder, settings, task, rows, plans, checkpoint: str) -> None:
+def write_job(folder, settings, task, rows, plans) -> None:
     train = settings.train
     t5 = settings.task == "summarization"
     inputs = rows.input_ids.to_list()
     labels = rows.labels.to_list() if t5 else rows.labels.numpy().tolist()
     job = {
         "kind": "t5" if t5 else f"bert_{settings.model.pooling}",
-        "checkpoint": checkpoint,
+        "checkpoint": settings.checkpoint_dir,
         "classes": CLASSES,
         "pad_id": task.pad_id,
         "learning_rate": train.learning_rate,
@@ -130,39 +118,12 @@ def write_job(folder, settings, task, rows, plans, checkpoint: str) -> None:
     }
     (folder / "job.json").write_text(json.dumps(job))
     head = [
-        in_pytorch(variable.name, variable.numpy())
+        hugging_face.in_pytorch(variable.name, variable.numpy())
         for variable in task.model.variables
         if re.search("/(pooler|classifier)/", variable.name)
     ]
     assert bool(head) != t5
     safetensors.numpy.save_file(dict(head), folder / "head.safetensors")
-
-
-def in_pytorch(name: str, value: np.ndarray) -> tuple[str, np.ndarray]:
-    """A TensorFlow weight under the name and in the layout of PyTorch."""
-    name, transpose = naming.convert_tf_weight_name_to_pt_weight_name(
-        name, tf_weight_shape=value.shape
-    )
-    value = naming.apply_transpose(transpose, value, pt_to_tf=False)
-    return name, np.ascontiguousarray(value)
-
-
-def checkpoint_for_pytorch(path: str, folder: pathlib.Path) -> str:
-    """The tiny checkpoints are written by TensorFlow, which PyTorch does not read."""
-    source, copy = pathlib.Path(path), folder / "checkpoint"
-    with safetensors.safe_open(source / "model.safetensors", "numpy") as file:
-        if file.metadata()["format"] == "pt":
-            return path
-    weights = safetensors.numpy.load_file(source / "model.safetensors")
-    copy.mkdir()
-    safetensors.numpy.save_file(
-        # The converter drops the first part of a name, which the file lacks.
-        dict(in_pytorch(f"model/{name}", value) for name, value in weights.items()),
-        copy / "model.safetensors",
-        metadata={"format": "pt"},
-    )
-    (copy / "config.json").write_bytes((source / "config.json").read_bytes())
-    return str(copy)
 
 
 def their_losses(python: str, folder: pathlib.Path) -> dict[str, list[float]]:
@@ -192,9 +153,7 @@ def test_losses_are_those_of_pytorch(
     task = base.build(settings, label_names_path)
     rows = rows_of(kind, vocabulary=task.model.config.vocab_size)
     plans = plans_of(rows, task)
-    write_job(
-        tmp_path, settings, task, rows, plans, checkpoint_for_pytorch(path, tmp_path)
-    )
+    write_job(tmp_path, settings, task, rows, plans)
     ours = our_losses(settings, task, rows, plans)
     theirs = their_losses(torch_python, tmp_path)
     assert len(ours) == UPDATES
