@@ -246,7 +246,8 @@ OURS = {run.__name__: run for run in (prepare, train, rate)}
 
 
 # As the worker of a run sets it; it helps both sides.
-KEEP_LARGE_BLOCKS = {
+FAST_ON_CPU = {
+    "TF_ENABLE_ONEDNN_OPTS": "1",
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(4 * 10**9),
     "MALLOC_TOP_PAD_": str(256 * 2**20),
@@ -262,7 +263,7 @@ def measure(side: str, doing: str, folder: str) -> dict:
     }[side]
     done = subprocess.run(
         command,
-        env={**KEEP_LARGE_BLOCKS, **os.environ},
+        env={**FAST_ON_CPU, **os.environ},
         capture_output=True,
         text=True,
         check=False,

@@ -125,8 +125,10 @@ def signals_interrupt() -> Iterator[None]:
 
 # glibc gives every large block back to the system and fetches it again, zeroed, at
 # the next step: a fifth of a training's time on a CPU. Kept blocks cost no memory,
-# since the next step needs them again.
-_KEEP_LARGE_BLOCKS = {
+# since the next step needs them again. TensorFlow takes oneDNN by itself on newer
+# processors of Intel alone; elsewhere it is worth a sixth of a gradient's time.
+_FAST_ON_CPU = {
+    "TF_ENABLE_ONEDNN_OPTS": "1",
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(4 * 10**9),
     "MALLOC_TOP_PAD_": str(256 * 2**20),
@@ -135,7 +137,7 @@ _KEEP_LARGE_BLOCKS = {
 
 def _start(run_dir: str, lock: RootLock) -> subprocess.Popen:
     environment = {
-        **_KEEP_LARGE_BLOCKS,
+        **_FAST_ON_CPU,
         **os.environ,
         "TF_USE_LEGACY_KERAS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "1",

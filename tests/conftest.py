@@ -12,6 +12,7 @@ import pytest
 # Before the first TensorFlow import: the models of transformers 4 need Keras 2.
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # As the worker of a run has it.
 # Tests answer the same with and without a GPU, and never reach for a network.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -1,7 +1,9 @@
 """AdamW and its schedule, counted in updates of the weights."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 import tf_keras
 
@@ -36,16 +38,13 @@ class WarmupThenDecay(tf_keras.optimizers.schedules.LearningRateSchedule):
 
 
 class AdamW(tf_keras.optimizers.Optimizer):
-    """Adam with decoupled weight decay, in which a gradient of NaN moves nothing.
+    """Adam with decoupled weight decay.
 
     Algorithm 1 of Kingma and Ba 2015 (https://arxiv.org/abs/1412.6980) with the decay
     of Loshchilov and Hutter 2019 (https://arxiv.org/abs/1711.05101). As in PyTorch,
     and unlike Keras, epsilon is added after the correction of the bias: Keras' own
     epsilon is up to 32 times larger in the first updates, where it outweighs the
     small gradients of a pretrained model.
-
-    Where a gradient is NaN, the weight and its moments stay as they are: the loop
-    makes a gradient NaN that overflowed, and XLA has no branch to pay for.
     """
 
     def __init__(
@@ -57,11 +56,16 @@ class AdamW(tf_keras.optimizers.Optimizer):
         beta_2: float = 0.999,
         epsilon: float = 1e-6,
     ):
-        # Keras' own decay would also move what a gradient of NaN must not.
+        # Keras' own decay would come after the step, and move what must not.
         super().__init__(name="AdamW", weight_decay=None, jit_compile=False)
         self._learning_rate = self._build_learning_rate(learning_rate)
         self._decay, self._epsilon = weight_decay, epsilon
-        self._beta_1, self._beta_2 = beta_1, beta_2
+        # The kernel takes 1 - beta in float32, exactly; the corrections are of those.
+        self._beta_1, self._beta_2 = (
+            float(np.float32(beta_1)),
+            float(np.float32(beta_2)),
+        )
+        self._moves: tf.Tensor | float = 1.0
 
     def build(self, var_list):
         super().build(var_list)
@@ -73,21 +77,54 @@ class AdamW(tf_keras.optimizers.Optimizer):
             for name in ("m", "v")
         )
 
+    def apply(
+        self,
+        gradients: Sequence[tf.Tensor],
+        variables: Sequence[tf.Variable],
+        factor: tf.Tensor,
+    ) -> None:
+        """Counts an update, and makes it with `factor` times the gradients.
+
+        A factor of zero moves neither weights nor moments, whatever the gradients
+        are; there is no branch, for which XLA would pay each time.
+
+        Args:
+          gradients: summed over all replicas.
+          variables: as given to `build`.
+          factor: float32 scalar, the same on each replica.
+        """
+        # Replicas set it one after the other, to equal values; then all are updated.
+        self._moves = tf.cast(factor != 0.0, tf.float32)
+        scaled = [tf.math.multiply_no_nan(gradient, factor) for gradient in gradients]
+        self.apply_gradients(
+            zip(scaled, variables, strict=True), skip_gradients_aggregation=True
+        )
+
     def update_step(self, gradient, variable):
+        """One pass of TensorFlow's own kernel, which reads and writes all at once."""
         index = self._index_dict[self._var_key(variable)]
-        m, v = self._m[index], self._v[index]
-        rate = tf.cast(self.learning_rate, variable.dtype)
-        number = tf.cast(self.iterations + 1, variable.dtype)
+        rate = tf.cast(self.learning_rate, tf.float32) * self._moves
+        number = tf.cast(self.iterations + 1, tf.float32)
         # 1 - beta^t, without the digits that the subtraction would lose.
         m_share = -tf.math.expm1(number * math.log(self._beta_1))
         root = tf.sqrt(-tf.math.expm1(number * math.log(self._beta_2)))
-        mean = m + (gradient - m) * (1 - self._beta_1)
-        square = v + (tf.square(gradient) - v) * (1 - self._beta_2)
-        # The corrections are scalars, so they are kept off the large tensors.
-        step = (rate * root / m_share) * mean / (tf.sqrt(square) + self._epsilon * root)
-        moved = variable * (1 - rate * self.decay_of(variable)) - step
-        for old, new in ((variable, moved), (m, mean), (v, square)):
-            old.assign(tf.where(tf.math.is_nan(gradient), old, new))
+        decay = self.decay_of(variable)
+        if decay:
+            variable.assign(variable * (1.0 - rate * decay))
+        # Where nothing moves, both betas are one and the rate is zero.
+        still = 1.0 - self._moves
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._m[index].handle,
+            v=self._v[index].handle,
+            beta1_power=0.0,  # The corrections are in the rate and in epsilon.
+            beta2_power=0.0,
+            lr=rate * root / m_share,
+            beta1=tf.maximum(self._beta_1, still),
+            beta2=tf.maximum(self._beta_2, still),
+            epsilon=self._epsilon * root,
+            grad=gradient,
+        )
 
     def decay_of(self, variable) -> float:
         """The share of a weight that is lost at a rate of one."""

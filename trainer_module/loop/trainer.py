@@ -49,7 +49,7 @@ class Trainer:
 
     Args:
       task: built inside the scope of `strategy`.
-      optimizer: likewise; a gradient of NaN must move nothing.
+      optimizer: likewise; `apply` as `AdamW` has it.
       strategy: the strategy of the batches given to `update`.
       element_spec: of a batch, as the dataset gives it.
       clip_norm: largest global norm of the summed gradient.
@@ -79,8 +79,7 @@ class Trainer:
         self._variables = task.model.trainable_variables
         self._alone = strategy.num_replicas_in_sync == 1
         # A TPU compiles all that a replica does by itself.
-        on_tpu = isinstance(strategy, tf.distribute.TPUStrategy)
-        self._xla, self._fuses = xla and not on_tpu, self._alone and not on_tpu
+        self._xla = xla and not isinstance(strategy, tf.distribute.TPUStrategy)
         with strategy.scope():
             optimizer.build(self._variables)
             self._sums = self._make_sums() if accumulates else None
@@ -202,26 +201,17 @@ class Trainer:
         return tf.stack([loss_sum, weight_sum]), dense
 
     def _finish(self, sums: tf.Tensor, grads: list[tf.Tensor], flags: tf.Tensor):
-        finish = self._move
-        if self._fuses:
-            # Fused, the update takes a quarter of the time. Its shapes never change,
-            # so it is compiled once. Replicas meet inside it, which XLA cannot do.
-            finish = tf.function(finish, jit_compile=True, autograph=False)
+        """Sums over replicas, clips, moves; gives what `Report.of` reads."""
         sums = self._sum_over_replicas(tf.concat([sums, flags], axis=0))
-        return finish(sums, self._sum_over_replicas(grads))
-
-    def _move(self, sums: tf.Tensor, grads: list[tf.Tensor]) -> tf.Tensor:
+        grads = self._sum_over_replicas(grads)
         loss_sum, weight_sum, stop, still = tf.unstack(sums)
         scale = self._scale.factor.read_value() if self._scale else tf.constant(1.0)
         divisor = tf.maximum(weight_sum, 1.0) * scale
         norm = tf.linalg.global_norm(grads) / divisor
         finite = tf.math.is_finite(norm) & tf.math.is_finite(loss_sum)
         clipped = self._clip_norm / tf.maximum(norm, self._clip_norm) / divisor
-        factor = tf.where(finite & (still == 0.0), clipped, float("nan"))
-        self._optimizer.apply_gradients(
-            zip([g * factor for g in grads], self._variables, strict=True),
-            skip_gradients_aggregation=True,
-        )
+        factor = tf.where(finite & (still == 0.0), clipped, 0.0)
+        self._optimizer.apply(grads, self._variables, factor)
         rate = tf.cast(self._optimizer.learning_rate, tf.float32)
         if self._scale:
             self._scale.update(finite)

@@ -78,15 +78,15 @@ def batch_for():
 def update(batch_for):
     """Updates a task's weights as the loop does; gives the loss of each update."""
     import tensorflow as tf
-    import tf_keras
 
+    from tests.trainer_module.descent import Descent
     from trainer_module.loop.trainer import Report, Trainer
 
     def run(task, *, updates: int, xla: bool = False, optimizer=None) -> list[float]:
         batch = batch_for(task)
         trainer = Trainer(
             task=task,
-            optimizer=optimizer or tf_keras.optimizers.SGD(0.5),
+            optimizer=optimizer or Descent(0.5),
             strategy=tf.distribute.get_strategy(),
             element_spec={n: tf.TensorSpec.from_tensor(v) for n, v in batch.items()},
             clip_norm=1e9,

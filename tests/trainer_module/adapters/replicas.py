@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 import tensorflow as tf
-import tf_keras
 
+from tests.trainer_module.descent import Descent
 from trainer_module import adapters, export
 from trainer_module.loop.trainer import Trainer
 from trainer_module.settings import Lora, ModelSettings, TrainerSettings, TrainSettings
@@ -51,7 +51,7 @@ def train(strategy, kind):
     with strategy.scope():
         task = base.build(settings, LABEL_NAMES)
         adapters.prepare(task.model, settings.train)
-        optimizer = tf_keras.optimizers.SGD(0.1)  # Adam would hide a wrong scale.
+        optimizer = Descent(0.1)
     if kind == "bert":
         head = task.model.classifier.kernel  # Alike, wherever it was made.
         head.assign(np.random.default_rng(0).normal(size=head.shape))

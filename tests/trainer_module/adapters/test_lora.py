@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from tests.trainer_module.descent import Adam
 from trainer_module import adapters, export
 from trainer_module.adapters import lora
 from trainer_module.progress import Refusal
@@ -23,7 +24,7 @@ EVERY = {
 
 
 def adam():
-    return tf_keras.optimizers.Adam(0.05)
+    return Adam(0.05)
 
 
 def values(model) -> dict[str, np.ndarray]:

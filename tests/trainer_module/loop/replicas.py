@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 import tensorflow as tf
-import tf_keras
 
+from tests.trainer_module.descent import Descent
 from trainer_module import export
 from trainer_module.input import records
 from trainer_module.input.batching import ABSENT, BatchPlan
@@ -53,7 +53,7 @@ TRAIN = TrainSettings(dropout=0.0, learning_rate=0.01, warmup_share=0.0)
 
 
 def sgd():
-    return tf_keras.optimizers.SGD(0.1)  # Adam would hide a wrong scale.
+    return Descent(0.1)
 
 
 def adamw():

@@ -10,6 +10,8 @@ from trainer_module.settings import TrainSettings
 
 pytestmark = pytest.mark.slow
 
+ONE = tf.constant(1.0)
+
 
 def rates(updates, **settings):
     schedule = optimizers.WarmupThenDecay(**settings)
@@ -123,21 +125,22 @@ def test_decay_moves_kernels_and_leaves_biases_where_they_are():
     optimizer = optimizers.build(settings, total_updates=10)
     variables = [kernel, bias, gamma]
     optimizer.build(variables)
-    optimizer.apply_gradients([(tf.zeros_like(v), v) for v in variables])
+    optimizer.apply([tf.zeros_like(v) for v in variables], variables, ONE)
     np.testing.assert_allclose(kernel.numpy(), [[2.0 - 0.5 * 0.1 * 2.0]], rtol=1e-6)
     assert bias.numpy() == [2.0] and gamma.numpy() == [2.0]
 
 
-def test_update_is_that_of_the_papers_where_epsilon_is_not_small():
+@pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
+def test_update_is_that_of_the_papers_where_epsilon_is_not_small(xla):
     """Against Kingma & Ba's algorithm 1 with decoupled decay, in float64."""
     settings = TrainSettings(learning_rate=0.5, weight_decay=0.1, warmup_share=0.0)
     optimizer = optimizers.build(settings, total_updates=10)
     variable = tf.Variable([1.0, -2.0, 3.0], name="dense/kernel")
     optimizer.build([variable])
 
-    @tf.function(jit_compile=True)
+    @tf.function(jit_compile=xla)
     def apply(gradient):
-        optimizer.apply_gradients([(gradient, variable)])
+        optimizer.apply([gradient / 4.0], [variable], tf.constant(4.0))
 
     weight = variable.numpy().astype(np.float64)
     m = v = np.zeros(3)
@@ -153,14 +156,15 @@ def test_update_is_that_of_the_papers_where_epsilon_is_not_small():
     assert int(optimizer.iterations) == 5
 
 
-def test_gradient_of_nan_moves_neither_weight_nor_moments():
+@pytest.mark.parametrize("gradient", [np.nan, np.inf, 1.0])
+def test_factor_of_zero_moves_neither_weight_nor_moments(gradient):
     weight = tf.Variable([1.0, 2.0], name="dense/kernel")
     settings = TrainSettings(learning_rate=0.5, weight_decay=0.1, warmup_share=0.0)
     optimizer = optimizers.build(settings, total_updates=10)
     optimizer.build([weight])
-    optimizer.apply_gradients([(tf.constant([1.0, 1.0]), weight)])
+    optimizer.apply([tf.constant([1.0, 1.0])], [weight], ONE)
     before = [v.numpy() for v in (weight, *optimizer.variables) if v.shape.rank]
-    optimizer.apply_gradients([(tf.constant([np.nan, np.nan]), weight)])
+    optimizer.apply([tf.constant([gradient, 1.0])], [weight], tf.constant(0.0))
     after = [v.numpy() for v in (weight, *optimizer.variables) if v.shape.rank]
     for old, new in zip(before, after, strict=True):
         np.testing.assert_array_equal(old, new)

@@ -5,8 +5,8 @@ import pathlib
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
+from tests.trainer_module.descent import Descent
 from trainer_module.loop import optimizers, precision
 from trainer_module.loop.trainer import Report, Trainer
 from trainer_module.losses import IGNORED
@@ -43,7 +43,7 @@ def train(task, kind, windows, *, optimizer=None, clip_norm=1e9, **options):
     """Updates by each window of batches; gives the trainer and its reports."""
     trainer = Trainer(
         task=task,
-        optimizer=optimizer or tf_keras.optimizers.SGD(1.0),
+        optimizer=optimizer or Descent(1.0),
         strategy=tf.distribute.get_strategy(),
         element_spec=SPEC[kind],
         clip_norm=clip_norm,
