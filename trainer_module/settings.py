@@ -126,6 +126,8 @@ class TrainSettings(Section):
     padded tokens, over all devices; an update of the weights takes
     `accumulate_batches` batches. After each epoch the eval split's loss is taken, and
     a summarization's texts for at most `max_decoded_rows` rows of it.
+
+    A classifier's head starts at random, or as a linear probe (`head_start`).
     """
 
     epochs: int = Field(3, ge=1, le=1000)
@@ -138,6 +140,7 @@ class TrainSettings(Section):
     weight_decay: float = Field(0.01, ge=0, le=1)
     clip_norm: float = Field(1.0, gt=0)
     dropout: float = Field(0.1, ge=0, lt=1)
+    head_start: Literal["random", "probe"] = "random"
     precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     seed: int = Field(42, ge=0, le=MAX_SEED)
     keep_best: KeepBest = KeepBest()
@@ -150,7 +153,7 @@ class TrainSettings(Section):
     tensorboard: TensorBoardSettings = TensorBoardSettings()
 
 
-def check_training(task: Task, train: TrainSettings) -> None:
+def check_training(task: Task, train: TrainSettings, *, pooling: str = "cls") -> None:
     """Refuses settings that the task cannot have.
 
     Raises:
@@ -179,6 +182,13 @@ def check_training(task: Task, train: TrainSettings) -> None:
         raise ValueError(
             "`train.freeze.decoder_layers` is for summarization (T5); BERT has an "
             "encoder only. Remove it"
+        )
+    if train.head_start == "probe" and (task, pooling) != ("classification", "mean"):
+        raise ValueError(
+            "`train.head_start: probe` is for a classification with `model.pooling: "
+            f"mean`, and this is a {task} with {pooling!r}: a T5 has no head, and the "
+            "one on the first token has a hidden layer too. Set `model.pooling: mean`, "
+            "or `train.head_start: random`"
         )
 
 
@@ -232,5 +242,5 @@ class TrainerSettings(TransformSettings):
 
     @model_validator(mode="after")
     def _task_has_the_settings(self) -> "TrainerSettings":
-        check_training(self.task, self.train)
+        check_training(self.task, self.train, pooling=self.model.pooling)
         return self

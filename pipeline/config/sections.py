@@ -147,7 +147,7 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _task_has_the_training_settings(self) -> "Config":
-        check_training(self.task, self.train)
+        check_training(self.task, self.train, pooling=self.model.pooling)
         return self
 
     def all_bounds(self) -> dict[str, Bounds]:

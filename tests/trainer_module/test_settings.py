@@ -118,8 +118,13 @@ def test_direction_that_would_keep_the_worst_is_refused(metric, direction, way_o
             "max_decoded_rows: 0",
         ),
         ("classification", {"freeze": {"decoder_layers": 1}}, "encoder only"),
+        ("summarization", {"head_start": "probe"}, "this is a summarization"),
+        ("classification", {"head_start": "probe"}, "classification with 'cls'"),
     ],
-    ids=["misspelt", "of_another_task", "float16_t5", "no_texts", "decoder_of_bert"],
+    ids=[
+        *("misspelt", "of_another_task", "float16_t5", "no_texts", "decoder_of_bert"),
+        *("head_of_t5", "head_on_the_first_token"),
+    ],
 )
 def test_settings_that_the_task_cannot_have_are_refused(task, train, message):
     with pytest.raises(ValueError, match=message):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
-from trainer_module import adapters, features
+from trainer_module import adapters, features, linear_probe
 from trainer_module.checkpoints.clock import Every
 from trainer_module.checkpoints.store import CheckpointError, Store
 from trainer_module.input import batching
@@ -101,6 +101,8 @@ class Training:
             self.progress.restore(saved.facts)
             if saved.arrays:  # A finished training keeps its best weights alone.
                 keeper.restore(self.trainer.variables, saved.arrays)
+        else:
+            self._start_head()
         self._meet()
         return saved is not None
 
@@ -166,6 +168,29 @@ class Training:
             self._feed.windows(self.plan(0), first=0, size=1), 1
         )
         return self.trainer.gradients(window.batches[0])
+
+    def _start_head(self) -> None:
+        """By `train.head_start`; a warm start brings a head that has learned."""
+        if self._train.head_start == "random" or self.data.warm_start_dir:
+            return
+        with precision.policy("float32"):
+            alone = base.build(self.settings, self.data.label_names_path)
+        found = linear_probe.fit(alone, self.data.train, classes=len(alone.label_names))
+        head = self.task.model.classifier.weights
+        with self.strategy.scope():
+            for variable, values in zip(head, found, strict=True):
+                variable.assign(self._agreed(values))
+        report("note", message="The head starts as a linear probe of the train split.")
+
+    def _agreed(self, values: np.ndarray) -> tf.Tensor:
+        """The mean of all workers' values: their processors may round differently."""
+        if not strategies.has_workers(self.strategy):
+            return tf.constant(values)
+        return self.strategy.reduce(
+            tf.distribute.ReduceOp.MEAN,
+            self.strategy.run(lambda: tf.constant(values)),
+            axis=None,
+        )
 
     def _check_memory(self) -> str:
         """Refuses batches that do not fit; gives how that is known."""
@@ -274,13 +299,7 @@ class Training:
         if not strategies.has_workers(self.strategy):
             return
         here = self.progress.update
-        mean = float(
-            self.strategy.reduce(
-                tf.distribute.ReduceOp.MEAN,
-                self.strategy.run(lambda: tf.constant(float(here))),
-                axis=None,
-            )
-        )
+        mean = float(self._agreed(np.float32(here)))
         if mean != here:
             raise Refusal(
                 f"runner.strategy: this worker would go on from update {here}, and "
