@@ -243,7 +243,7 @@ def test_model_in_training_gives_the_export_and_the_answers_it_gave(task, tmp_pa
             np.testing.assert_array_equal(answers[name], part)
         else:
             np.testing.assert_allclose(answers[name], part, atol=1e-5)
-    task.model.save_pretrained(str(tmp_path / "saved"), safe_serialization=True)
+    task.save_pretrained(str(tmp_path / "saved"))
     assert [variable.name for variable in task.model.variables] == variables
 
 
