@@ -58,7 +58,7 @@ def mounted(tmp_path):
             text=True,
         )
         if done.returncode:
-            pytest.skip(f"needs the right to mount a tmpfs: {done.stderr.strip()}")
+            pytest.skip(f"only root may mount a full disk: {done.stderr.strip()}")
         folders.append(folder)
         return folder
 

@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 import transformers
 
+from trainer_module import hugging_face
 from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
 
@@ -60,7 +61,7 @@ def check(folder: str, settings: TrainerSettings, names: Sequence[str] = ()) -> 
     Raises:
       Refusal: naming what differs, both sides, and the way out.
     """
-    _refuse_incomplete(folder, "config.json", "model.safetensors")
+    _refuse_incomplete(folder, "config.json", hugging_face.WEIGHTS)
     there, here = _config(folder), _config(settings.checkpoint_dir)
     _refuse_other_architecture(folder, there, here)
     vocabulary = _vocabulary(settings.checkpoint_dir)
@@ -184,7 +185,7 @@ def content_hash(folder: str | None) -> str | None:
     if folder is None:
         return None
     sha = hashlib.sha256()
-    for name in ("model.safetensors", CLASSIFIER_FILE):
+    for name in (hugging_face.WEIGHTS, CLASSIFIER_FILE):
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
             with tf.io.gfile.GFile(path, "rb") as f:

@@ -281,7 +281,7 @@ esac
 def test_ready_environment_starts_at_once():
     """The real checkout's .venv, when these tests run in it."""
     if Path(sys.prefix) != ROOT / ".venv":
-        pytest.skip("not run from .venv")
+        pytest.skip("looks at .venv, and these tests run in another environment")
     result = subprocess.run(
         ["sh", "scripts/bootstrap.sh"],
         cwd=ROOT,

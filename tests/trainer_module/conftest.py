@@ -113,10 +113,7 @@ def torch_python() -> str:
     """The Python that has PyTorch, and none of this project."""
     folder = pathlib.Path(__file__).parents[2] / ".venv-torch"
     if not any(folder.glob(".installed-*")):
-        pytest.skip(
-            "needs PyTorch in .venv-torch: run `make setup-torch`, which says what "
-            "is missing"
-        )
+        pytest.skip("PyTorch is a development extra: `make setup-torch` installs it")
     return str(folder / "bin" / "python")
 
 

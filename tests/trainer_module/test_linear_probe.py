@@ -124,6 +124,21 @@ def test_random_head_stays_as_it_was(training):
         np.testing.assert_array_equal(old, new)
 
 
+def test_workers_at_unlike_places_are_refused_before_one_fits_a_head(
+    training, monkeypatch
+):
+    """The others would not take part in agreeing on it, and all would wait."""
+    started = training()
+
+    def refuse():
+        raise Refusal("unlike places")
+
+    monkeypatch.setattr(started, "_meet", refuse)
+    monkeypatch.setattr(linear_probe, "fit", None)  # A call would fail otherwise.
+    with pytest.raises(Refusal, match="unlike places"):
+        started.resume()
+
+
 def test_warm_start_keeps_the_head_it_brings(training, task, tmp_path):
     from trainer_module import export
 

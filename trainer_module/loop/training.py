@@ -101,9 +101,9 @@ class Training:
             self.progress.restore(saved.facts)
             if saved.arrays:  # A finished training keeps its best weights alone.
                 keeper.restore(self.trainer.variables, saved.arrays)
-        else:
+        self._meet()  # First: in what follows, a worker waits for all the others.
+        if saved is None:
             self._start_head()
-        self._meet()
         return saved is not None
 
     def run(self, listeners: Sequence[Listener] = ()) -> None:

@@ -8,9 +8,9 @@ from components.data_gate import core
 from components.data_gate.rules.near_duplicates import find, jaccard, shingles
 from components.example_gen import core as example_gen
 from pipeline.config import files
+from tests import public_data
 
 ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +19,7 @@ def read():
     found = {}
 
     def read(name):
-        if not (DATA / name).exists():
-            pytest.skip(f"{DATA / name} is not there: it is not in the repository")
+        public_data.path_of(name)
         if name not in found:
             config = files.load(str(ROOT / "configs" / f"{name}.yaml"))
             splits = example_gen.ingest(config.data, config.task).splits

@@ -1,19 +1,11 @@
 """Published data, where it lies beside the repository: every row is kept."""
 
-from pathlib import Path
-
-import pytest
-
 from components.example_gen import core
-
-DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+from tests import public_data
 
 
 def path_of(name):
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there: this data is not in the repository")
-    return str(path)
+    return str(public_data.path_of(name))
 
 
 def test_banking77_is_kept_row_for_row(settings):

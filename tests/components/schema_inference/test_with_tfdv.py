@@ -1,7 +1,5 @@
 """An inferred schema, held by TFDV against the very rows that it was made from."""
 
-import os
-
 import pytest
 import tensorflow as tf
 import tensorflow_data_validation as tfdv
@@ -13,10 +11,11 @@ from components.example_gen import core
 from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
 from components.schema_inference import inferring, writing
+from tests import public_data
 from tests.pipeline.conftest import ROOT
 
 pytestmark = pytest.mark.slow
-PUBLIC = ROOT.parent / "shared" / "data"
+PUBLIC = public_data.DATA
 
 JOBS = {
     "sample": (
@@ -66,8 +65,7 @@ def inferred(request):
     task, named = JOBS[request.param]
     settings = DataSettings(**named)
     for path in (*settings.train, *(settings.eval or ())):
-        if not os.path.exists(path):
-            pytest.skip(f"the public data set is not there: {path}")
+        public_data.path_of(path)
     splits = {s: list(rows) for s, rows in core.ingest(settings, task).splits.items()}
     made = inferring.infer(
         splits, settings=settings, task=task, longest_tokens={"text": 300, "target": 40}

@@ -2,23 +2,18 @@
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests import public_data
 from trainer_module.input import batching
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT.parent / "shared" / "data"
-
 
 def texts_of(name: str) -> list[tuple[str, str]]:
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there: it is not in the repository")
+    path = public_data.path_of(name)
     if path.suffix == ".csv":
         with path.open(encoding="utf-8", newline="") as file:
             return [(row["text"], row["category"]) for row in csv.DictReader(file)]
