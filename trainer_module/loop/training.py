@@ -115,7 +115,7 @@ class Training:
         """
         train = self._train
         if self.progress.epoch < train.epochs:
-            report("memory", message=self._check_memory())
+            self._tell("memory", self._check_memory())
         controller = Controller(
             progress=self.progress,
             epochs=train.epochs,
@@ -180,7 +180,12 @@ class Training:
         with self.strategy.scope():
             for variable, values in zip(head, found, strict=True):
                 variable.assign(self._agreed(values))
-        report("note", message="The head starts as a linear probe of the train split.")
+        self._tell("note", "The head starts as a linear probe of the train split.")
+
+    def _tell(self, kind: str, message: str) -> None:
+        """Once, however many workers there are."""
+        if strategies.is_chief(self.strategy):
+            report(kind, message=message)
 
     def _agreed(self, values: np.ndarray) -> tf.Tensor:
         """The mean of all workers' values: their processors may round differently."""

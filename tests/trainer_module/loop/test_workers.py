@@ -89,6 +89,7 @@ def test_two_workers_train_as_one_device_and_the_chief_alone_writes(make_job):
     notes = [event["message"] for event in both.events("note")]
     assert sum("several workers" in note for note in notes) == 1
     assert sum("linear probe" in note for note in notes) == 1
+    assert len(both.events("memory")) == 1
 
 
 def test_worker_that_is_asked_to_end_ends_both_and_both_go_on(make_job):
