@@ -183,12 +183,15 @@ def check_training(task: Task, train: TrainSettings, *, pooling: str = "cls") ->
             "`train.freeze.decoder_layers` is for summarization (T5); BERT has an "
             "encoder only. Remove it"
         )
-    if train.head_start == "probe" and (task, pooling) != ("classification", "mean"):
+    if task == "summarization" and train.head_start == "probe":
         raise ValueError(
-            "`train.head_start: probe` is for a classification with `model.pooling: "
-            f"mean`, and this is a {task} with {pooling!r}: a T5 has no head, and the "
-            "one on the first token has a hidden layer too. Set `model.pooling: mean`, "
-            "or `train.head_start: random`"
+            "`train.head_start: probe` is for classification; a T5 has no head. Remove "
+            "it"
+        )
+    if train.head_start == "probe" and pooling != "mean":
+        raise ValueError(
+            "`train.head_start: probe` needs `model.pooling: mean`: the head on the "
+            "first token has a hidden layer, so it is not linear. Set one or the other"
         )
 
 

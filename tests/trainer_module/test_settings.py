@@ -118,8 +118,8 @@ def test_direction_that_would_keep_the_worst_is_refused(metric, direction, way_o
             "max_decoded_rows: 0",
         ),
         ("classification", {"freeze": {"decoder_layers": 1}}, "encoder only"),
-        ("summarization", {"head_start": "probe"}, "this is a summarization"),
-        ("classification", {"head_start": "probe"}, "classification with 'cls'"),
+        ("summarization", {"head_start": "probe"}, "a T5 has no head"),
+        ("classification", {"head_start": "probe"}, "needs `model.pooling: mean`"),
     ],
     ids=[
         *("misspelt", "of_another_task", "float16_t5", "no_texts", "decoder_of_bert"),
