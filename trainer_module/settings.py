@@ -127,7 +127,8 @@ class TrainSettings(Section):
     `accumulate_batches` batches. After each epoch the eval split's loss is taken, and
     a summarization's texts for at most `max_decoded_rows` rows of it.
 
-    A classifier's head starts at random, or as a linear probe (`head_start`).
+    `label_smoothing` is the share of each target that goes to all classes alike. A
+    classifier's head starts at random, or as a linear probe (`head_start`).
     """
 
     epochs: int = Field(3, ge=1, le=1000)
@@ -140,6 +141,7 @@ class TrainSettings(Section):
     weight_decay: float = Field(0.01, ge=0, le=1)
     clip_norm: float = Field(1.0, gt=0)
     dropout: float = Field(0.1, ge=0, lt=1)
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
     head_start: Literal["random", "probe"] = "random"
     precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     seed: int = Field(42, ge=0, le=MAX_SEED)

@@ -70,3 +70,17 @@ def test_low_precision_logits_are_summed_in_float32():
 
 def test_count_counts_real_labels():
     assert float(losses.count(tf.constant([[0, -100], [7, -100]]))) == 2.0
+
+
+def test_smoothing_gives_a_share_of_the_target_to_all_classes():
+    scores = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0], [9.0, -9.0, 0.0]])
+    log_shares = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    labels = [2, 0, losses.IGNORED]
+    by_hand = -sum(
+        0.7 * log_shares[row, labels[row]] + 0.3 * log_shares[row].mean()
+        for row in (0, 1)
+    )
+    found = losses.cross_entropy(
+        tf.constant(scores, tf.float32), tf.constant(labels), smoothing=0.3
+    )
+    assert numbers(found) == pytest.approx([by_hand, 2.0])

@@ -46,6 +46,7 @@ class Classification:
         self._refuse_more_tokens_than_positions(settings.model.max_source_tokens)
         self._vocabulary_path = os.path.join(settings.checkpoint_dir, "vocab.txt")
         self.label_names = names
+        self._label_smoothing = settings.train.label_smoothing
         self._names = tf.lookup.StaticHashTable(
             tf.lookup.TextFileInitializer(
                 label_names_path,
@@ -63,7 +64,8 @@ class Classification:
 
     def loss_sums(self, batch, *, training):
         logits = self._logits(batch[features.INPUT_IDS], training=training)
-        return losses.cross_entropy(logits, batch[features.LABELS])
+        smoothing = self._label_smoothing if training else 0.0
+        return losses.cross_entropy(logits, batch[features.LABELS], smoothing=smoothing)
 
     def evaluate(self, batch):
         logits = self._logits(batch[features.INPUT_IDS], training=False)

@@ -32,6 +32,7 @@ class Summarization:
         self._tokenizer = tokenization.load(settings.checkpoint_dir, settings.model)
         self.pad_id = self._tokenizer.pad_id
         self._max_target_tokens = settings.model.max_target_tokens
+        self._label_smoothing = settings.train.label_smoothing
         t5 = transformers.TFT5ForConditionalGeneration
         dropout = settings.train.dropout
         if warm_start_dir:
@@ -58,7 +59,8 @@ class Summarization:
             training=training,
             use_cache=False,
         ).logits
-        return losses.cross_entropy(logits, labels)
+        smoothing = self._label_smoothing if training else 0.0
+        return losses.cross_entropy(logits, labels, smoothing=smoothing)
 
     def evaluate(self, batch):
         rows = tf.shape(batch[features.INPUT_IDS])[0]
