@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from safetensors.numpy import load_file
 
+from trainer_module import losses
 from trainer_module.progress import Refusal
 from trainer_module.tasks import base
 from trainer_module.tasks.classification import Classification
@@ -57,6 +58,21 @@ def test_absent_rows_weigh_nothing(tiny_task):
         {"input_ids": ids, "labels": tf.constant([1, -100])}, training=False
     )
     np.testing.assert_allclose(alone, beside, rtol=1e-5)
+
+
+def test_targets_are_smoothed_in_training_alone(tiny_task):
+    task = tiny_task("classification", train={"label_smoothing": 0.2})
+    ids, labels = tf.constant([[2, 5, 3], [2, 6, 3]]), tf.constant([1, 0])
+    batch = {"input_ids": ids, "labels": labels}
+    logits = task._logits(ids, training=False)
+    hard, smooth = (
+        float(losses.cross_entropy(logits, labels, smoothing=share)[0])
+        for share in (0.0, 0.2)
+    )
+    assert float(task.loss_sums(batch, training=False)[0]) == pytest.approx(hard)
+    assert float(task.evaluate(batch)[0]) == pytest.approx(hard)
+    assert float(task.loss_sums(batch, training=True)[0]) == pytest.approx(smooth)
+    assert smooth != pytest.approx(hard)
 
 
 def test_label_name_with_a_separator_of_lines_in_it_is_one_name(

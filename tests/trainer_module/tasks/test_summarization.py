@@ -1,6 +1,6 @@
 """T5: what the decoder reads, what is learned, and what is answered."""
 
-import types
+import shutil
 
 import numpy as np
 import pytest
@@ -21,31 +21,60 @@ def task(settings_for, lively_t5_dir):
     return base.build(settings_for("summarization", lively_t5_dir), None)
 
 
-def test_decoder_reads_the_target_one_step_late_and_padding_is_masked(
-    task, monkeypatch
-):
-    seen = {}
-
-    def model(inputs, **options):
-        seen.update(inputs, **options)
-        return types.SimpleNamespace(logits=tf.zeros([2, 3, 4]))
-
-    monkeypatch.setattr(task, "model", model)
-    batch = {"input_ids": IDS, "labels": tf.minimum(LABELS, 3)}
-    task.loss_sums(batch, training=True)
-    assert seen["decoder_input_ids"].numpy().tolist() == [[0, 3, 3], [0, 3, 1]]
-    assert seen["attention_mask"].numpy().tolist() == [[1, 1, 1, 0], [1, 1, 0, 0]]
-    assert seen["training"] is True
-
-
-def test_loss_is_hugging_faces_own_times_the_number_of_tokens(task):
-    loss_sum, weight_sum = task.loss_sums(
-        {"input_ids": IDS, "labels": LABELS}, training=False
+@pytest.fixture(scope="module")
+def untied_t5_dir(tmp_path_factory, lively_t5_dir) -> str:
+    """The same with a head of its own, as T5 v1.1 has."""
+    path = tmp_path_factory.mktemp("untied_t5") / "checkpoint"
+    shutil.copytree(lively_t5_dir, path)
+    t5 = transformers.TFT5ForConditionalGeneration
+    model = t5.from_pretrained(lively_t5_dir, tie_word_embeddings=False)
+    model.lm_head.set_weights(
+        [np.random.default_rng(1).normal(size=w.shape) for w in model.lm_head.weights]
     )
-    mask = tf.cast(IDS != 0, tf.int32)
-    theirs = task.model(input_ids=IDS, attention_mask=mask, labels=LABELS).loss
+    model.save_pretrained(str(path), safe_serialization=True)
+    return str(path)
+
+
+def losses_and_gradients(task):
+    """(ours, Hugging Face's own loss of the same rows), each with its gradients."""
+    variables = task.model.trainable_variables
+    with tf.GradientTape(persistent=True) as tape:
+        loss_sum, weight_sum = task.loss_sums(
+            {"input_ids": IDS, "labels": LABELS}, training=True
+        )
+        ours = loss_sum / weight_sum
+        # It shifts the labels by itself, and takes the mean over the real ones.
+        mask = tf.cast(IDS != 0, tf.int32)
+        theirs = tf.reduce_mean(
+            task.model(input_ids=IDS, attention_mask=mask, labels=LABELS).loss
+        )
     assert float(weight_sum) == 5.0
-    assert float(loss_sum) == pytest.approx(5.0 * float(np.mean(theirs)), rel=1e-5)
+    return [
+        (loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)])
+        for loss in (ours, theirs)
+    ]
+
+
+@pytest.mark.parametrize("checkpoint", ["lively_t5_dir", "untied_t5_dir"])
+def test_loss_and_gradients_are_hugging_faces_own(settings_for, checkpoint, request):
+    path = request.getfixturevalue(checkpoint)
+    task = base.build(settings_for("summarization", path), None)
+    (ours, our_gradients), (theirs, their_gradients) = losses_and_gradients(task)
+    assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
+    for our, their in zip(our_gradients, their_gradients, strict=True):
+        np.testing.assert_allclose(our, their, rtol=1e-4, atol=1e-5)
+
+
+def test_targets_are_smoothed_in_training_alone(settings_for, lively_t5_dir):
+    batch = {"input_ids": IDS, "labels": LABELS}
+    plain, smooth = (
+        base.build(settings_for("summarization", lively_t5_dir, train=train), None)
+        for train in ({}, {"label_smoothing": 0.2})
+    )
+    hard = float(plain.loss_sums(batch, training=True)[0])
+    assert float(smooth.loss_sums(batch, training=False)[0]) == pytest.approx(hard)
+    assert float(smooth.evaluate(batch)[0]) == pytest.approx(hard)
+    assert float(smooth.loss_sums(batch, training=True)[0]) != pytest.approx(hard)
 
 
 def test_ignored_tokens_weigh_nothing(task):
