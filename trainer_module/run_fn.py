@@ -82,6 +82,7 @@ def _folder(stack, fn_args, settings: TrainerSettings, data: Data, strategy) -> 
         data_digests={"train": data.train.digest(), "eval": data.held_out.digest()},
         label_names=names,
         replicas=strategy.num_replicas_in_sync,
+        compiled=not strategies.on_cpu(),
         warm_start=warm_start.content_hash(data.warm_start_dir),
     )
     if strategies.is_chief(strategy):

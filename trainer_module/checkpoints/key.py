@@ -21,6 +21,7 @@ def training_key(
     data_digests: Mapping[str, str],
     label_names: Sequence[str],
     replicas: int,
+    compiled: bool,
     warm_start: str | None,
 ) -> str:
     """A short name for all that the weights of a training depend on.
@@ -30,6 +31,7 @@ def training_key(
       data_digests: for each split, the digest of its rows in their order.
       label_names: in the order of the classes; empty for summarization.
       replicas: over how many devices a batch is spread.
+      compiled: whether XLA compiles the step, for which batches have fewer shapes.
       warm_start: content hash of the weights to start from, where these are not the
         checkpoint's; None otherwise.
 
@@ -50,6 +52,7 @@ def training_key(
         "data": dict(data_digests),
         "label_names": list(label_names),
         "replicas": replicas,
+        "compiled": compiled,
         "warm_start": warm_start,
     }
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))

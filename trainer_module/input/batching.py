@@ -1,10 +1,11 @@
 """Which rows go together in a batch, and how long it is padded. Pure numpy.
 
 Rows of like length share a batch, so that little of a batch is padding, and batches
-have few shapes, so that XLA compiles few programs; `shapes` chooses them. A batch's
-companions are drawn anew each epoch from all rows of its shape: of those of a row,
-about shapes / batches stay the same. More shapes mean less padding and more of that,
-so there is at most one for `_BATCHES_PER_SHAPE` batches.
+have few shapes, so that XLA compiles few programs; `shapes` chooses them. Where nothing
+is compiled, there may be more. A batch's companions are drawn anew each epoch from all
+rows of its shape: of those of a row, about shapes / batches stay the same. More shapes
+mean less padding and more of that, so there is at most one for `_BATCHES_PER_SHAPE`
+batches.
 """
 
 import dataclasses
@@ -16,7 +17,10 @@ import numpy as np
 from trainer_module.input import shapes
 
 ABSENT = -1  # A row that only fills up a batch: its weight is zero.
-MAX_SHAPES = {1: 16, 2: 32}  # By the number of ragged features; docs/benchmarks.md.
+# The most shapes, by the number of ragged features: where XLA makes a program for each,
+# and where more of them cost seconds of planning only. docs/benchmarks.md has figures.
+MAX_SHAPES = {1: 16, 2: 32}
+MAX_SHAPES_UNCOMPILED = {1: 48, 2: 128}
 _BATCHES_PER_SHAPE = 2
 
 

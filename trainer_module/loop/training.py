@@ -230,7 +230,14 @@ class Training:
             "max_batch_tokens": self._train.max_batch_tokens,
             "replicas": self.strategy.num_replicas_in_sync,
             "max_width": self.task.max_width,
+            "max_shapes": self._max_shapes(),
         }
+
+    def _max_shapes(self) -> int:
+        most = batching.MAX_SHAPES
+        if strategies.on_cpu():
+            most = batching.MAX_SHAPES_UNCOMPILED
+        return most[len(self.data.train.lengths)]
 
     def _updates_per_epoch(self) -> int:
         """Each epoch has as many batches as the first."""

@@ -29,6 +29,7 @@ OTHERS = {
     "data_digests": {"train": "d1", "eval": "d2"},
     "label_names": ["fee", "late"],
     "replicas": 2,
+    "compiled": False,
     "warm_start": None,
 }
 KEY = training_key(CONFIG, **OTHERS)
@@ -93,6 +94,7 @@ def test_section_that_is_not_there_changes_the_key(section):
         {"label_names": ["late", "fee"]},
         {"label_names": []},
         {"replicas": 1},
+        {"compiled": True},
         {"warm_start": "c0ffee"},
     ],
     ids=lambda changes: str(changes),

@@ -70,13 +70,20 @@ def t5_lengths(tmp_path_factory):
 
 
 def check(lengths: list[np.ndarray], batch_size: int) -> None:
-    plans = [
-        batching.plan_training(lengths, batch_size=batch_size, seed=0, epoch=epoch)
-        for epoch in (0, 1)
-    ]
-    assert plans[0].padding_share < 0.1
-    assert len(plans[0].shapes) <= batching.MAX_SHAPES[len(lengths)]
-    assert plans[0].shapes == plans[1].shapes
+    shares = []
+    for table in (batching.MAX_SHAPES, batching.MAX_SHAPES_UNCOMPILED):
+        most = table[len(lengths)]
+        first, second = (
+            batching.plan_training(
+                lengths, batch_size=batch_size, seed=0, epoch=epoch, max_shapes=most
+            )
+            for epoch in (0, 1)
+        )
+        assert len(first.shapes) <= most
+        assert first.shapes == second.shapes
+        shares.append(first.padding_share)
+    compiled, uncompiled = shares
+    assert uncompiled <= compiled < 0.1
 
 
 @pytest.mark.parametrize("batch_size", [16, 32])
