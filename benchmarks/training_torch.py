@@ -5,11 +5,13 @@ each batch padded to its longest row, AdamW (fused), clipping, a linear schedule
 arguments are what to do (`train`, `weights` or `rate`) and the folder of the job.
 """
 
+import itertools
 import json
 import os
 import resource
 import sys
 import time
+from collections.abc import Iterator
 
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 
@@ -26,24 +28,28 @@ def padded(rows: list, fill: int) -> torch.Tensor:
     )
 
 
-def batches(rows: list, job: dict) -> torch.utils.data.DataLoader:
-    def collate(batch):
-        ids = padded([ids for ids, _ in batch], job["pad_id"])
-        labels = [label for _, label in batch]
+def batches(rows: list, job: dict) -> Iterator[tuple[list[int], dict]]:
+    """(row numbers, batch) of the first `job["updates"]` batches of an epoch."""
+
+    def collate(numbers):
+        ids = padded([rows[number][0] for number in numbers], job["pad_id"])
+        labels = [rows[number][1] for number in numbers]
         if isinstance(labels[0], list):
             labels = padded(labels, IGNORED)
         else:
             labels = torch.tensor(labels)
         mask = (ids != job["pad_id"]).long()
-        return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+        inputs = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+        return numbers, inputs
 
-    return torch.utils.data.DataLoader(
-        rows,
+    loader = torch.utils.data.DataLoader(
+        range(len(rows)),
         batch_size=job["batch_size"],
         shuffle=True,
         collate_fn=collate,
         generator=torch.Generator().manual_seed(job["seed"]),
     )
+    return itertools.islice(loader, job["updates"])
 
 
 def load(job: dict):
@@ -92,12 +98,14 @@ def train(folder: str, job: dict) -> dict:
         return loss.item()
 
     started = time.perf_counter()
-    update(next(iter(batches(rows, job))))
+    for _, batch in batches(rows, {**job, "updates": 1}):
+        update(batch)
     first = time.perf_counter()
-    losses = [update(batch) for batch in batches(rows, job)]
+    losses = [update(batch) for _, batch in batches(rows, job)]
     seconds = time.perf_counter() - first
-    tokens, padding = 0, 0
-    for batch in batches(rows, job):
+    tokens, padding, used = 0, 0, []
+    for numbers, batch in batches(rows, job):
+        used += numbers
         tokens += batch["input_ids"].numel()
         padding += int((batch["attention_mask"] == 0).sum())
         if batch["labels"].dim() == 2:
@@ -109,6 +117,7 @@ def train(folder: str, job: dict) -> dict:
         "padding_share": padding / tokens,
         "loss": sum(losses) / len(losses),
         "updates": len(losses),
+        "rows": used,
     }
 
 
