@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,11 +18,12 @@ INTERRUPTED = 130
 
 
 def tune(folder) -> subprocess.Popen:
+    return texttune(folder, "tune", "--config", str(folder / "job.yaml"))
+
+
+def texttune(folder, *arguments: str) -> subprocess.Popen:
     return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "pipeline.cli"),
-            *("tune", "--config", str(folder / "job.yaml")),
-        ],
+        [sys.executable, "-m", "pipeline.cli", *arguments],
         env={**jobs.environment(), "PYTHONPATH": str(jobs.ROOT)},
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -86,3 +88,9 @@ def test_search_that_was_killed_goes_on_with_its_trial(tmp_path, bert, rows_file
     assert last.summary["tuning"]["trial"] == 3
     assert last.states["Transform"] == "reused"
     assert not (root / "serving" / "tiny-intent").exists()
+
+    (way_on,) = (line for line in output.split("\n") if line.startswith("Use it:"))
+    process = texttune(tmp_path, *shlex.split(way_on)[3:])
+    output = process.communicate(timeout=300)[0]
+    assert process.returncode == 0, output
+    assert jobs.Outcome(0, output, root).states["Trainer"] == "reused"
