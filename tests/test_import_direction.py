@@ -89,7 +89,7 @@ PURE = (
     "trainer_module/monitoring/notes.py",
     "trainer_module/monitoring/texts.py",
     "trainer_module/progress.py",
-    "trainer_module/scoring.py",
+    "trainer_module/scoring/*.py",
     "trainer_module/settings.py",
 )
 SLOW = {"tensorflow", "tensorflow_text", "tfx", "transformers", "apache_beam"}

@@ -6,12 +6,15 @@ come from `trainer_module.scoring`; here they are only carried through Beam.
 """
 
 import abc
+import functools
 from collections import Counter
 
 import apache_beam as beam
 from tensorflow_model_analysis.metrics import metric_types, metric_util
 
-from trainer_module import scoring
+from trainer_module.scoring import rouge
+from trainer_module.scoring.labels import accuracy, macro_f1
+from trainer_module.scoring.texts import split_references
 
 
 class _Metric(metric_types.Metric):
@@ -84,8 +87,7 @@ class _MeanRouge(_TextPairs):
     def add_input(self, accumulator, element):
         total, count = accumulator
         for target, prediction in self._pairs(element):
-            references = scoring.split_references(target)
-            total += scoring.rouge_f1(self._key.name, references, prediction)
+            total += _rouge(target, prediction)[self._key.name].f1
             count += 1
         return total, count
 
@@ -118,18 +120,18 @@ class _LabelCounts(_TextPairs):
 
 
 class _Accuracy(_LabelCounts):
-    score = staticmethod(scoring.accuracy)
+    score = staticmethod(accuracy)
 
 
 class _MacroF1(_LabelCounts):
-    score = staticmethod(scoring.macro_f1)
+    score = staticmethod(macro_f1)
 
 
 class RougeF1(_Metric):
     """Mean over examples of ROUGE F1, against the best of an example's references.
 
     Args:
-      name: a key of `scoring.ROUGE_TYPES`; it says which ROUGE.
+      name: a key of `rouge.TYPES`; it says which ROUGE.
       code: fingerprint of the scoring code, so that an edit of it is evaluated anew.
     """
 
@@ -149,6 +151,12 @@ class LabelMacroF1(_Metric):
 
     def __init__(self, name: str = "macro_f1", code: str = ""):
         super().__init__(_MacroF1, name=name, code=code)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rouge(target: str, prediction: str) -> dict[str, rouge.Score]:
+    """Kept a while: each metric and each slice asks for the same row."""
+    return rouge.scores(split_references(target), prediction)
 
 
 def _text(value) -> str:

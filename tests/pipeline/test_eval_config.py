@@ -4,7 +4,7 @@ import pytest
 
 from components.evaluator import core, results
 from pipeline.config import load
-from trainer_module import scoring
+from trainer_module.scoring import rouge
 
 pytestmark = pytest.mark.slow
 
@@ -178,7 +178,9 @@ def test_drop_in_one_slice_refuses_though_the_whole_is_better(evaluate):
 
 
 def test_value_that_is_not_a_number_is_refused(evaluate, monkeypatch):
-    monkeypatch.setattr(scoring, "rouge_f1", lambda *_: float("nan"))
+    nan = rouge.Score(float("nan"), float("nan"), float("nan"))
+    scores = dict.fromkeys(rouge.TYPES, nan)
+    monkeypatch.setattr("components.evaluator.metrics._rouge", lambda *_: scores)
     found = evaluate({"floors": {"rouge_l": 0.001}}, "right")
     assert value(found, "Overall", "rouge_l") is None
     assert not found["validation_ok"]

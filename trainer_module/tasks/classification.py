@@ -7,12 +7,12 @@ import tensorflow as tf
 from trainer_module import (
     features,
     losses,
-    scoring,
     signatures,
     tokenization,
     warm_start,
 )
 from trainer_module.progress import Refusal
+from trainer_module.scoring.labels import score_labels
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks import classifiers
 from trainer_module.tasks.base import mean_of_real
@@ -82,7 +82,7 @@ class Classification:
         return self._tokenizer.read(input_ids)
 
     def metrics(self, targets, predictions):
-        return scoring.score_labels(targets, predictions)
+        return score_labels(targets, predictions)
 
     def embed(self, batch):
         ids = batch[features.INPUT_IDS]

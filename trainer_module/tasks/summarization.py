@@ -8,11 +8,11 @@ from trainer_module import (
     hugging_face,
     losses,
     pretrained,
-    scoring,
     signatures,
     tokenization,
     warm_start,
 )
+from trainer_module.scoring.texts import score_texts
 from trainer_module.settings import TrainerSettings
 from trainer_module.tasks.base import mean_of_real
 
@@ -74,7 +74,7 @@ class Summarization:
         return self._tokenizer.read(input_ids)
 
     def metrics(self, targets, predictions):
-        return scoring.score_texts(targets, predictions)
+        return score_texts(targets, predictions)
 
     def embed(self, batch):
         ids = batch[features.INPUT_IDS]
