@@ -49,6 +49,8 @@ PURE = (
     "components/example_gen/sources.py",
     "components/example_gen/span_changes.py",
     "components/example_gen/spans.py",
+    "components/evaluator/scores/*.py",
+    "components/evaluator/bootstrap.py",
     "components/model_check/runner.py",
     "components/data_gate/reviewed_schema.py",
     "components/schema_inference/**/*.py",

@@ -8,7 +8,7 @@ parted first. Scores are from 0 to 100, as sacreBLEU reports them.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from trainer_module.scoring import tokens
@@ -34,14 +34,14 @@ def chrf_counts(references: Sequence[str], prediction: str) -> Counts:
     return _counts(_chrf(), references, prediction)
 
 
-def bleu(counts: Sequence[int]) -> float:
+def bleu(counts: Iterable[float]) -> float:
     """BLEU, from 0 to 100, of a sum of `bleu_counts`."""
-    return _bleu()._compute_score_from_stats(list(counts)).score
+    return _bleu()._compute_score_from_stats(list(map(int, counts))).score
 
 
-def chrf(counts: Sequence[int]) -> float:
+def chrf(counts: Iterable[float]) -> float:
     """chrF2, from 0 to 100, of a sum of `chrf_counts`."""
-    return _chrf()._compute_score_from_stats(list(counts)).score
+    return _chrf()._compute_score_from_stats(list(map(int, counts))).score
 
 
 def _counts(

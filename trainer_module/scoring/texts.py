@@ -10,6 +10,12 @@ def split_references(target: str) -> list[str]:
     return target.split(REFERENCE_SEPARATOR)
 
 
+def exact_match(references: Iterable[str], prediction: str) -> bool:
+    """Whether the text is one of the references, but for its white space."""
+    written = prediction.split()
+    return any(reference.split() == written for reference in references)
+
+
 def score_texts(targets: Iterable[str], predictions: Iterable[str]) -> dict[str, float]:
     """Mean F1 of each of `rouge.TYPES`, as the Evaluator reports it; NaN without rows.
 

@@ -12,6 +12,21 @@ def test_references_are_parted_by_their_separator_alone():
     assert texts.split_references("card lost\nreally") == ["card lost\nreally"]
 
 
+@pytest.mark.parametrize(
+    "references, text, same",
+    [
+        (["a card"], " a  card\n", True),
+        (["a card", "late"], "late", True),
+        (["a card"], "A card", False),
+        (["a card"], "a card.", False),
+        (["卡"], "卡", True),
+        ([""], " ", True),
+    ],
+)
+def test_exact_match_looks_past_white_space_alone(references, text, same):
+    assert texts.exact_match(references, text) is same
+
+
 def test_score_is_the_mean_over_rows_of_the_best_reference():
     scores = texts.score_texts(["lost\x1ecard stolen", "late"], ["card stolen", "x"])
     assert list(scores) == list(rouge.TYPES)
