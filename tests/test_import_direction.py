@@ -51,6 +51,8 @@ PURE = (
     "components/example_gen/spans.py",
     "components/evaluator/scores/*.py",
     "components/evaluator/bootstrap.py",
+    "components/evaluator/checks.py",
+    "components/evaluator/gate.py",
     "components/model_check/runner.py",
     "components/data_gate/reviewed_schema.py",
     "components/schema_inference/**/*.py",

@@ -44,6 +44,10 @@ class Scores:
     _values: Mapping[tuple[str, str], float]
     _draws: Mapping[tuple[str, str], np.ndarray]
 
+    @property
+    def models(self) -> frozenset[str]:
+        return frozenset(model for model, _ in self._values)
+
     def of(self, model: str, metric: str) -> Interval:
         key = model, metric
         return self._interval(self._values[key], self._draws[key])
