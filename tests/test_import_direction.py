@@ -53,6 +53,7 @@ PURE = (
     "components/evaluator/bootstrap.py",
     "components/evaluator/checks.py",
     "components/evaluator/gate.py",
+    "components/evaluator/evaluation.py",
     "components/model_check/runner.py",
     "components/data_gate/reviewed_schema.py",
     "components/schema_inference/**/*.py",

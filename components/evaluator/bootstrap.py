@@ -45,8 +45,9 @@ class Scores:
     _draws: Mapping[tuple[str, str], np.ndarray]
 
     @property
-    def models(self) -> frozenset[str]:
-        return frozenset(model for model, _ in self._values)
+    def models(self) -> list[str]:
+        """In the order in which they were given."""
+        return list(dict.fromkeys(model for model, _ in self._values))
 
     def of(self, model: str, metric: str) -> Interval:
         key = model, metric

@@ -1,0 +1,134 @@
+"""The evaluation as plain data: every slice, every model, and the verdict."""
+
+import json
+import types
+
+import numpy as np
+import pytest
+
+from components.evaluator import evaluation
+from components.evaluator.evaluation import Rows
+from components.evaluator.scores.classification import Answers
+
+NAMES = ("fee", "late", "lost")
+
+
+def gate(**given):
+    kinds = dict.fromkeys(("floors", "ceilings", "max_drop", "min_gain"), {})
+    extra = {"slices": {}, "min_slice_rows": 2, "confidence": 0.95, "draws": 200}
+    return types.SimpleNamespace(**{**kinds, **extra, **given})
+
+
+def answers(predictions, names=NAMES):
+    """Sure of each prediction."""
+    scores = np.full((len(predictions), len(names)), 0.1)
+    for row, label in enumerate(predictions):
+        scores[row, names.index(label)] = 0.8
+    return Answers(predictions, names, scores)
+
+
+ROWS = Rows(
+    sources=["a", "b", "c", "d"],
+    targets=["fee", "fee", "late", "lost"],
+    columns={"language": ["en", "zh", "en", "en"], "channel": ["", "app", "app", "2"]},
+)
+
+
+def value(found, model, metric, where="Overall", key="metrics"):
+    (entry,) = (
+        e
+        for e in found[key]
+        if (e["model"], e["metric"], e["slice"]) == (model, metric, where)
+    )
+    return entry["value"]
+
+
+def test_every_slice_has_the_values_of_its_rows():
+    given = {"candidate": answers(["fee", "late", "late", "late"])}
+    found = evaluation.of_labels(ROWS, given, gate())
+    assert found["rows"] == {
+        "Overall": 4,
+        "language: en": 3,
+        "language: zh": 1,
+        "channel: ": 1,
+        "channel: 2": 1,
+        "channel: app": 2,
+    }
+    assert value(found, "candidate", "accuracy") == 0.5
+    assert value(found, "candidate", "accuracy", "language: en") == pytest.approx(2 / 3)
+    assert value(found, "candidate", "accuracy", "language: zh") == 0.0
+    assert value(found, "candidate", "accuracy", "channel: ") == 1.0
+
+
+def test_models_with_other_labels_are_compared_by_name():
+    given = {
+        "candidate": answers(["fee", "fee", "late", "lost"], NAMES[::-1]),
+        "baseline": answers(["late", "late", "late", "fee"], ("fee", "late")),
+    }
+    found = evaluation.of_labels(ROWS, given, gate())
+    assert value(found, "candidate", "accuracy") == 1.0
+    assert value(found, "baseline", "accuracy") == 0.25
+    assert value(found, "baseline", "accuracy", key="differences") == 0.75
+    assert found["unknown_labels"] == {"candidate": {}, "baseline": {"lost": 1}}
+
+
+def test_labels_and_confusions_are_told_the_worst_first():
+    given = {"candidate": answers(["late", "late", "late", "fee"])}
+    found = evaluation.of_labels(ROWS, given, gate())
+    assert found["confusions"] == [
+        {"model": "candidate", "label": "fee", "prediction": "late", "rows": 2},
+        {"model": "candidate", "label": "lost", "prediction": "fee", "rows": 1},
+    ]
+    late = next(entry for entry in found["labels"] if entry["label"] == "late")
+    assert (late["precision"], late["recall"], late["rows"]) == (1 / 3, 1.0, 1)
+
+
+def test_gate_decides_and_says_why():
+    given = {"candidate": answers(["fee", "fee", "late", "late"])}
+    refused = evaluation.of_labels(ROWS, given, gate(floors={"accuracy": 0.9}))
+    assert refused["blessed"] is False
+    assert "accuracy 0.7500" in refused["checks"][0]["in_words"]
+    assert "is below the floor 0.9000" in refused["checks"][0]["in_words"]
+    passed = evaluation.of_labels(ROWS, given, gate(floors={"accuracy": 0.1}))
+    assert passed["blessed"] is True
+
+
+def test_outcome_is_json_without_nan():
+    given = {name: answers(["fee"] * 4) for name in ("candidate", "baseline")}
+    settings = gate(
+        floors={"auc": 0.5},
+        max_drop={"accuracy": 0.1},
+        slices={"language": gate(floors={"accuracy": 0.2})},
+    )
+    found = evaluation.of_labels(ROWS, given, settings)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert value(found, "candidate", "auc", "language: zh") is None
+
+
+def test_same_rows_give_the_same_outcome():
+    given = {"candidate": answers(["fee", "late", "late", "lost"])}
+    settings = gate(floors={"accuracy": 0.2})
+    first, second = (evaluation.of_labels(ROWS, given, settings) for _ in range(2))
+    assert first == second
+
+
+def test_written_texts_are_scored_against_source_and_references():
+    rows = Rows(
+        ["My card was lost in Porto.", "The fee is too high."],
+        ["Card lost.\x1eLost card in Porto.", "High fee."],
+        {"language": ["en", "en"]},
+    )
+    given = {
+        "candidate": ["Lost card in Porto.", ""],
+        "baseline": ["Lost card in Lisbon.", "High fee."],
+    }
+    settings = gate(ceilings={"empty": 0.1}, max_drop={"rouge_l": 0.1})
+    found = evaluation.of_texts(rows, given, settings)
+    assert value(found, "candidate", "rouge_l") == 0.5
+    assert value(found, "candidate", "empty", "language: en") == 0.5
+    assert value(found, "baseline", "unseen_names") == 0.5
+    assert [c["metric"] for c in found["checks"] if c["passed"] is False] == [
+        "empty",
+        "rouge_l",
+    ]
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
