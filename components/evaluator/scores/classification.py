@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse
 
-from components.evaluator.scores.sheet import Metric, Sheet, divided, mean
+from components.evaluator.scores.sheet import Sheet, divided, mean, metrics_of
 
 TOP = 3  # Of `top3_accuracy`.
 LEAST_PROBABILITY = 1e-7  # About the smallest step that float32 makes beside 1.
@@ -146,25 +146,16 @@ def _auc(sums: np.ndarray, _rows: np.ndarray) -> np.ndarray:
     return _mean_of_occurring(areas, pairs)
 
 
-_MACRO = "mean over the labels that occur"
-METRICS: tuple[Metric, ...] = (
-    Metric("accuracy", "share of right labels", "high", 1, "right", mean),
-    Metric("macro_f1", f"F1, {_MACRO}", "high", 1, "labels", _macro_f1),
-    Metric(
-        "macro_precision", f"precision, {_MACRO}", "high", 1, "labels", _macro_precision
-    ),
-    Metric("macro_recall", f"recall, {_MACRO}", "high", 1, "labels", _macro_recall),
-    Metric(
-        "top3_accuracy", "share with the right one of three", "high", 1, "in_top", mean
-    ),
-    Metric("auc", f"one label against the others, {_MACRO}", "high", 1, "curves", _auc),
-    Metric("log_loss", "nats, of the right label", "low", np.inf, "surprise", mean),
-    Metric(
-        "calibration_error",
-        f"confidence against rightness, {CONFIDENCE_BINS} bins",
-        "low",
-        1,
-        "overconfidence",
-        _calibration_error,
-    ),
+METRICS = metrics_of(
+    "classification",
+    {
+        "accuracy": ("right", mean),
+        "macro_f1": ("labels", _macro_f1),
+        "macro_precision": ("labels", _macro_precision),
+        "macro_recall": ("labels", _macro_recall),
+        "top3_accuracy": ("in_top", mean),
+        "auc": ("curves", _auc),
+        "log_loss": ("surprise", mean),
+        "calibration_error": ("overconfidence", _calibration_error),
+    },
 )

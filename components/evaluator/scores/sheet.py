@@ -2,10 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import numpy as np
 import scipy.sparse
+
+from components.evaluator.scores.facts import OF_TASK, Best
 
 Value = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -16,18 +17,14 @@ class Metric:
 
     Attributes:
       name: as configurations and reports give it.
-      meaning: in a few words, with its settings.
       best: whether more of it is better, less of it, or neither.
-      most: the largest value that it can have; inf for none.
       block: the sums that it is made of.
       value: float [..., width of the block], float [...] (how many rows) ->
         float [...]; NaN where there is nothing to compute it from.
     """
 
     name: str
-    meaning: str
-    best: Literal["high", "low", "neither"]
-    most: float
+    best: Best
     block: str
     value: Value
 
@@ -76,6 +73,18 @@ class Sheet:
           rows: [...], how many rows each of them is over.
         """
         return metric.value(sums[..., self.blocks[metric.block]], rows)
+
+
+def metrics_of(task: str, made_of: Mapping[str, tuple[str, Value]]) -> list[Metric]:
+    """The metrics of a task, in the order of its facts.
+
+    Args:
+      made_of: for each, its block and its value.
+    """
+    return [
+        Metric(name, facts.best, *made_of[name])
+        for name, facts in OF_TASK[task].items()
+    ]
 
 
 def mean(sums: np.ndarray, rows: np.ndarray) -> np.ndarray:

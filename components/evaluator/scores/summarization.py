@@ -1,27 +1,13 @@
 """The metrics of written texts."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from components.evaluator.scores.sheet import Metric, Sheet, mean
+from components.evaluator.scores.facts import OF_TASK
+from components.evaluator.scores.sheet import Sheet, Value, mean, metrics_of
 from trainer_module.scoring import behaviour, corpus, rouge
 from trainer_module.scoring.texts import exact_match, split_references
-
-_ROUGE = {
-    "rouge_l": "ROUGE-L",
-    "rouge1": "ROUGE-1",
-    "rouge2": "ROUGE-2",
-    "rouge_lsum": "ROUGE-Lsum",
-}
-_SIGNS = {
-    "empty": "share without a word",
-    "truncated": "share without the final mark of a reference",
-    "copied": "share that are one run of the source's words",
-    "repetition": "share of the word triples that were written before",
-    "unseen_numbers": "share with a number of neither source nor reference",
-    "unseen_names": "share with a name of neither source nor reference",
-}
 
 
 def sheet(
@@ -58,16 +44,7 @@ def _line(
     return line | {name: [value] for name, value in signs.items()}
 
 
-def _rouge_metrics() -> Iterator[Metric]:
-    tokens = "Porter stems; characters where words are not parted; best reference"
-    for name, title in _ROUGE.items():
-        yield Metric(name, f"{title} F1 ({tokens})", "high", 1, name, mean)
-        for part in ("precision", "recall"):
-            key = f"{name}_{part}"
-            yield Metric(key, f"{title} {part} (as its F1)", "high", 1, key, mean)
-
-
-def _of_corpus(score: Callable[[Iterable[float]], float]) -> Callable:
+def _of_corpus(score: Callable[[Iterable[float]], float]) -> Value:
     """A score of one vector of sums, for many of them."""
 
     def value(sums: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -77,18 +54,11 @@ def _of_corpus(score: Callable[[Iterable[float]], float]) -> Callable:
     return value
 
 
-METRICS: tuple[Metric, ...] = (
-    *_rouge_metrics(),
-    Metric("bleu", "sacreBLEU, 13a", "high", 100, "bleu", _of_corpus(corpus.bleu)),
-    Metric("chrf", "sacreBLEU, chrF2", "high", 100, "chrf", _of_corpus(corpus.chrf)),
-    Metric("exact_match", "share equal to a reference", "high", 1, "exact_match", mean),
-    *(Metric(name, words, "low", 1, name, mean) for name, words in _SIGNS.items()),
-    Metric(
-        "length_ratio",
-        "words for each word of the reference nearest in length",
-        "neither",
-        np.inf,
-        "length_ratio",
-        mean,
-    ),
+_OF_CORPUS: dict[str, Value] = {
+    "bleu": _of_corpus(corpus.bleu),
+    "chrf": _of_corpus(corpus.chrf),
+}
+METRICS = metrics_of(
+    "summarization",
+    {name: (name, _OF_CORPUS.get(name, mean)) for name in OF_TASK["summarization"]},
 )

@@ -8,7 +8,7 @@ import pytest
 from components.evaluator import bootstrap
 from components.evaluator.scores.sheet import Metric, Sheet, mean
 
-SCORE = Metric("score", "", "high", 1, "score", mean)
+SCORE = Metric("score", "high", "score", mean)
 
 
 def sheet(values):
@@ -86,9 +86,7 @@ def test_higher_confidence_is_a_wider_interval(values):
 def test_metric_without_a_value_in_some_draw_has_no_bounds():
     nan_without_two = Metric(
         "two",
-        "",
         "high",
-        1,
         "score",
         lambda sums, _: np.where(sums[..., 0] > 1, 1.0, np.nan),
     )

@@ -9,8 +9,8 @@ import pytest
 from components.evaluator import bootstrap, gate
 from components.evaluator.scores.sheet import Metric, Sheet, mean
 
-HIGH = Metric("accuracy", "", "high", 1, "right", mean)
-LOW = Metric("empty", "", "low", 1, "empty", mean)
+HIGH = Metric("accuracy", "high", "right", mean)
+LOW = Metric("empty", "low", "empty", mean)
 METRICS = (HIGH, LOW)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from components.evaluator.scores.sheet import Metric, Sheet, divided, mean
 
-LENGTH = Metric("length", "mean length", "neither", np.inf, "length", mean)
+LENGTH = Metric("length", "neither", "length", mean)
 SHEET = Sheet.of({"one": np.ones((3, 2)), "length": np.array([[1.0], [2.0], [6.0]])})
 
 
@@ -37,6 +37,6 @@ def test_nothing_divided_by_nothing_is_not_a_number():
 
 
 def test_metric_of_a_block_that_is_not_there_is_refused():
-    other = Metric("other", "", "high", 1, "other", mean)
+    other = Metric("other", "high", "other", mean)
     with pytest.raises(KeyError, match="other"):
         SHEET.value(other, np.zeros(3), np.array(1))
