@@ -202,7 +202,7 @@ def _refuse(*args, **kwargs):
 socket.socket.connect = socket.socket.bind = socket.getaddrinfo = _refuse
 """
 
-    def run(code: str, *arguments: str, import_path: str = ""):
+    def run(code: str, *arguments: str, import_path: str = "", **variables: str):
         home = tmp_path_factory.mktemp("home")
         environment = {
             "PATH": os.environ["PATH"],
@@ -211,6 +211,7 @@ socket.socket.connect = socket.socket.bind = socket.getaddrinfo = _refuse
             "TF_USE_LEGACY_KERAS": "1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "CUDA_VISIBLE_DEVICES": "",
+            **variables,
         }
         done = subprocess.run(
             [sys.executable, "-c", no_network + code, *arguments],

@@ -7,6 +7,7 @@ the batch is tried.
 
 import contextlib
 import ctypes
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 
@@ -53,20 +54,35 @@ def check(
             f"the shape of the model; {free.bytes_free / 1e9:.1f} GB of {free.source} "
             "are free."
         )
-    points = measure(run, batch, limit_bytes=free.bytes_free // 2)
+    found = measure(run, batch, limit_bytes=free.bytes_free // 2)
     free = free_memory.read() or free  # Now that the step is traced.
-    line = memory.fit(points)
+    free = dataclasses.replace(free, bytes_free=free.bytes_free + found.kept_bytes)
+    line = memory.fit(found.points)
     line = memory.Line(line.fixed + update_bytes, line.per_row)
     memory.check(batch, line, free)
     return (
         f"Memory: {batch} needs about {line.at(batch.rows) / 1e9:.1f} GB, as measured "
-        f"with up to {points[-1][0]} rows; {free.bytes_free / 1e9:.1f} GB of "
+        f"with up to {found.points[-1][0]} rows; {free.bytes_free / 1e9:.1f} GB of "
         f"{free.source} are free."
     )
 
 
-def measure(run: Run, batch: Batch, *, limit_bytes: int) -> list[tuple[int, int]]:
-    """(rows, bytes at the peak beyond what was held before), for 1, 2, 4... rows.
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What steps of few rows took.
+
+    Attributes:
+      points: (rows, bytes at the peak beyond what was held before).
+      kept_bytes: what the allocator keeps of it for the next step. oneDNN's gives
+        nothing back.
+    """
+
+    points: list[tuple[int, int]]
+    kept_bytes: int
+
+
+def measure(run: Run, batch: Batch, *, limit_bytes: int) -> Measured:
+    """Runs steps of 1, 2, 4... rows.
 
     It ends where the activations outweigh the rest, at the batch's own rows, and
     before the next number of rows might take more than `limit_bytes`.
@@ -82,10 +98,11 @@ def measure(run: Run, batch: Batch, *, limit_bytes: int) -> list[tuple[int, int]
         # Where nothing is given back, the heap keeps what fewer rows left in it.
         points.append((rows, max(0, peak[0] - held)))
         _give_back()
-        held = min(held, _status_bytes("VmRSS"))
+        now = _status_bytes("VmRSS")
+        held = min(held, now)
         used = points[-1][1]
         if used >= _ENOUGH_BYTES or rows >= batch.rows or 3 * used > limit_bytes:
-            return points
+            return Measured(points, kept_bytes=now - held)
         rows = min(2 * rows, batch.rows)
 
 

@@ -50,21 +50,22 @@ for rows, widths in ((1, WIDTHS), (2, [width + 1 for width in WIDTHS])):
     run(rows, widths)  # Traces the step for any shape.
 batch = Batch(ROWS, WIDTHS, TRAIN)
 before = [variable.numpy() for variable in task.model.variables]
-points = memory_probe.measure(run, batch, limit_bytes=2**40)
+found = memory_probe.measure(run, batch, limit_bytes=2**40)
 same = all(
     (variable.numpy() == old).all()
     for variable, old in zip(task.model.variables, before, strict=True)
 )
 del before
 memory_probe._give_back()
-held = memory_probe._status_bytes("VmRSS")
+held = memory_probe._status_bytes("VmRSS") - found.kept_bytes
 with memory_probe._peak() as peak:
     run(ROWS, WIDTHS)
 shape = Shape.of(task.model.config, task.model.count_params())
 json.dump(
     {
-        "points": points,
-        "predicted": memory.fit(points).at(ROWS),
+        "points": found.points,
+        "predicted": memory.fit(found.points).at(ROWS),
+        "kept": found.kept_bytes,
         "measured": peak[0] - held,
         "bound": memory.bound_bytes(shape, ROWS, WIDTHS),
         "same_weights": same,

@@ -38,19 +38,19 @@ def blocks():
 
 
 def test_probe_takes_ever_more_rows_until_they_outweigh_the_rest(blocks):
-    points = memory_probe.measure(blocks, batch_of(512), limit_bytes=2**40)
+    points = memory_probe.measure(blocks, batch_of(512), limit_bytes=2**40).points
     assert [rows for rows, _ in points] == [1, 2, 4, 8, 16, 32]
     assert blocks.calls == [(rows, (96,)) for rows in (1, 1, 2, 4, 8, 16, 32)]
     assert memory.fit(points).at(512) == pytest.approx(512 * 20 * MB, rel=0.05)
 
 
 def test_probe_takes_no_more_rows_than_the_batch(blocks):
-    points = memory_probe.measure(blocks, batch_of(6), limit_bytes=2**40)
+    points = memory_probe.measure(blocks, batch_of(6), limit_bytes=2**40).points
     assert [rows for rows, _ in points] == [1, 2, 4, 6]
 
 
 def test_probe_ends_before_more_rows_might_not_fit(blocks):
-    points = memory_probe.measure(blocks, batch_of(512), limit_bytes=300 * MB)
+    points = memory_probe.measure(blocks, batch_of(512), limit_bytes=300 * MB).points
     assert [rows for rows, _ in points] == [1, 2, 4, 8]
 
 
@@ -94,6 +94,31 @@ def test_memory_of_the_update_is_counted_too(blocks):
     free = free_memory.read().bytes_free
     with pytest.raises(Refusal, match="Not even one row fits"):
         memory_probe.check(blocks, batch_of(4), SMALL, on_cpu=True, update_bytes=free)
+
+
+@pytest.fixture
+def pool():
+    """A step that takes 20 MB a row, of a pool that keeps what it has."""
+    blocks = []
+
+    def run(rows, widths):
+        blocks.extend(np.ones(20 * MB, np.uint8) for _ in range(rows - len(blocks)))
+
+    return run
+
+
+def test_memory_that_the_allocator_keeps_is_free_for_the_batch(pool, monkeypatch):
+    before = memory_probe._status_bytes("VmRSS")
+
+    def read():
+        used = memory_probe._status_bytes("VmRSS") - before
+        return free_memory.Free(2048 * MB - used, "this container")
+
+    monkeypatch.setattr(free_memory, "read", read)
+    told = memory_probe.check(pool, batch_of(64), HUGE, on_cpu=True)
+    assert told.endswith(
+        "as measured with up to 32 rows; 2.1 GB of this container are free."
+    )
 
 
 @pytest.fixture
@@ -150,18 +175,27 @@ def t5_dir(tmp_path_factory, sentences) -> str:
     return path
 
 
+@pytest.mark.parametrize("one_dnn", [False, True])
 @pytest.mark.parametrize(
     "kind, rows, widths",
     [("classification", 40, (128,)), ("summarization", 64, (128, 32))],
 )
 def test_large_batch_takes_what_small_ones_predict_and_less_than_the_bound(
-    kind, rows, widths, minilm_dir, t5_dir, label_names_path, run_alone
+    kind, rows, widths, one_dnn, minilm_dir, t5_dir, label_names_path, run_alone
 ):
     path = minilm_dir if kind == "classification" else t5_dir
     code = (ROOT / "tests/trainer_module/loop/memory_of_steps.py").read_text("utf-8")
     arguments = [kind, path, label_names_path, str(rows), *map(str, widths)]
-    found = run_alone(code, *arguments, import_path=str(ROOT))
+    found = run_alone(
+        code,
+        *arguments,
+        import_path=str(ROOT),
+        # It allocates from a pool of its own, which grows and never shrinks; without
+        # it TensorFlow uses it or not, by the processor.
+        TF_ENABLE_ONEDNN_OPTS=str(int(one_dnn)),
+    )
     assert found["points"][-1][0] < rows
+    assert (found["kept"] > 256 * MB) == one_dnn
     assert found["predicted"] == pytest.approx(found["measured"], rel=0.25)
     assert found["measured"] < found["bound"] < 4 * found["measured"] + 256 * MB
     assert found["same_weights"] is True
