@@ -79,11 +79,13 @@ where are you ##s ##ed . ?""".split()
 @pytest.fixture(scope="session")
 def tiny_bert_dir(tmp_path_factory) -> str:
     """A BERT of one layer with random weights, and a vocabulary of twenty words."""
+    import tensorflow as tf
     import transformers
 
     from trainer_module import hugging_face
 
     path = str(tmp_path_factory.mktemp("bert") / "checkpoint")
+    tf.keras.utils.set_random_seed(0)
     model = transformers.TFBertModel(
         transformers.BertConfig(
             vocab_size=len(BERT_WORDS),

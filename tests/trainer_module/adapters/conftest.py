@@ -16,6 +16,7 @@ GATED = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
 @pytest.fixture(scope="session")
 def two_layers(tmp_path_factory, tiny_bert_dir, tiny_t5_dir):
     """Folders of checkpoints by kind: two layers, random weights."""
+    import tensorflow as tf
     import transformers
 
     def write(kind: str, beside: str, model) -> str:
@@ -34,6 +35,7 @@ def two_layers(tmp_path_factory, tiny_bert_dir, tiny_t5_dir):
         del shape[derived]
     t5_v1_1 = transformers.T5Config.from_dict(shape)
     mt5 = transformers.MT5Config.from_dict(shape)
+    tf.keras.utils.set_random_seed(0)
     of_t5 = transformers.TFT5ForConditionalGeneration
     return {
         "bert": write("bert", tiny_bert_dir, transformers.TFBertModel(bert)),
