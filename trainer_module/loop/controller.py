@@ -210,17 +210,17 @@ class Controller:
                 pending = None
                 self._save(started, wait=stop)
             if stop:
-                raise Stopped(
-                    f"Asked to end. Update {progress.update} of {self._updates} is "
-                    "saved; the same command goes on from there."
-                )
+                raise self._stopped()
         if pending and self._told(*pending):
             self._save(started, wait=True)
-            raise Stopped(
-                f"Asked to end. Epoch {progress.epoch + 1} of {self._epochs} is saved; "
-                "the same command goes on from there."
-            )
+            raise self._stopped()
         return trained
+
+    def _stopped(self) -> Stopped:
+        return Stopped(
+            f"Asked to end. Update {self._progress.update} of {self._updates} is "
+            "saved; the same command goes on from there."
+        )
 
     def _told(
         self, window: Window, wait_for_report: Callable[[], Report], number: int

@@ -223,9 +223,10 @@ def test_resumed_from_any_checkpoint_it_ends_as_if_uninterrupted(at):
 def test_asked_to_end_it_saves_all_updates_it_made_and_says_where(at, update):
     fake = Fake(*EPOCHS)
     fake.stop_at = at
-    with pytest.raises(Stopped, match="Asked to end"):
+    with pytest.raises(Stopped) as stopped:
         fake.run()
     made, weights, facts = fake.saved[-1]
+    assert f"Asked to end. Update {made} of " in str(stopped.value)
     assert weights == fake.weights and made == fake.progress.update
     assert made in (update, update + 1)  # The next one may be on its way.
     assert fake.waited[-1] is True
