@@ -3,6 +3,7 @@
 The outcome is plain data for JSON:
 
   rows        {slice: how many}
+  slices      {slice: {column: value}}, what its rows have in common
   confidence  of the intervals, two-sided
   metrics     [{"slice", "model", "metric", "value", "low", "high"}], null for NaN
   differences  the same for what the candidate has more than each other "model"
@@ -32,6 +33,7 @@ from components.evaluator.scores.sheet import Metric, Sheet
 from trainer_module.scoring import labels
 
 CONFUSIONS_KEPT = 50
+Key = tuple[tuple[str, str], ...]  # (column, value), for each column of a slice.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,18 +100,20 @@ def _evaluate(
     metrics: Sequence[Metric],
     the_gate: Gate,
 ) -> dict[str, Any]:
+    found = list(_slices(rows))
     scores = {
-        where: bootstrap.score(
+        slices.name(key): bootstrap.score(
             {model: sheet.only(chosen) for model, sheet in sheets.items()},
             metrics,
             confidence=the_gate.confidence,
             draws=the_gate.draws,
         )
-        for where, chosen in _slices(rows)
+        for key, chosen in found
     }
     checks = gate.decide(the_gate, scores, metrics)
     return {
-        "rows": {where: found.rows for where, found in scores.items()},
+        "rows": {where: of_slice.rows for where, of_slice in scores.items()},
+        "slices": {slices.name(key): dict(key) for key, _ in found},
         "confidence": the_gate.confidence,
         "metrics": list(_values(scores, metrics)),
         "differences": list(_differences(scores, metrics)),
@@ -118,14 +122,15 @@ def _evaluate(
     }
 
 
-def _slices(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:
-    """(name, numbers of its rows): all rows first, then each value of each column."""
-    yield slices.OVERALL, np.arange(len(rows.targets))
+def _slices(rows: Rows) -> Iterator[tuple[Key, np.ndarray]]:
+    """(key, numbers of its rows): all rows first, then each value of each column."""
+    yield (), np.arange(len(rows.targets))
     for column, values in rows.columns.items():
         array = np.array(values, object)
         names = {slices.name([(column, value)]): value for value in set(values)}
         for name in slices.in_order(names):
-            yield name, np.flatnonzero(array == names[name])
+            key = ((column, names[name]),)
+            yield key, np.flatnonzero(array == names[name])
 
 
 def _values(

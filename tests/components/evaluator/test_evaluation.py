@@ -54,6 +54,8 @@ def test_every_slice_has_the_values_of_its_rows():
         "channel: 2": 1,
         "channel: app": 2,
     }
+    assert found["slices"]["Overall"] == {}
+    assert found["slices"]["channel: "] == {"channel": ""}
     assert value(found, "candidate", "accuracy") == 0.5
     assert value(found, "candidate", "accuracy", "language: en") == pytest.approx(2 / 3)
     assert value(found, "candidate", "accuracy", "language: zh") == 0.0
