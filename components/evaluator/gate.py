@@ -6,13 +6,16 @@ value fails, and a slice with too few rows or a comparison without another model
 apart as not judged.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from components.evaluator.bootstrap import Interval, Scores, rows_needed
 from components.evaluator.checks import Check, Rule
 from components.evaluator.scores.sheet import Metric
-from components.evaluator.slices import OVERALL, in_order
+from components.evaluator.slices import OVERALL, columns, in_order
+
+Key = tuple[tuple[str, str], ...]  # (column, value), for each column of a slice.
 
 CANDIDATE, BASELINE, UNTUNED = "candidate", "baseline", "untuned"
 _OTHERS: dict[Rule, str] = {"drop": BASELINE, "gain": UNTUNED}
@@ -48,7 +51,12 @@ class Gate(Bounds, Protocol):
 
 
 def decide(
-    gate: Gate, scores: Mapping[str, Scores], metrics: Sequence[Metric]
+    gate: Gate,
+    scores: Mapping[str, Scores],
+    metrics: Sequence[Metric],
+    *,
+    keys: Mapping[str, Key],
+    incomparable: Mapping[str, str] | None = None,
 ) -> list[Check]:
     """Every bound, checked; failed ones first.
 
@@ -58,13 +66,16 @@ def decide(
       scores: by slice, `OVERALL` among them; each of the candidate and of those of the
         other models that there are.
       metrics: those that the bounds name.
+      keys: what the rows of each slice have in common.
+      incomparable: of models that there are and that nothing can be held against, why;
+        a comparison with one fails.
     """
-    known = {metric.name: metric for metric in metrics}
-    checks = list(_checks(gate, OVERALL, scores[OVERALL], known, least_rows=0))
+    judge = _Judge({m.name: m for m in metrics}, incomparable or {})
+    checks = list(judge.checks(gate, OVERALL, scores[OVERALL], least_rows=0))
     for column, bounds in gate.slices.items():
-        for where in in_order(s for s in scores if s.startswith(f"{column}: ")):
-            checks += _checks(
-                bounds, where, scores[where], known, least_rows=gate.min_slice_rows
+        for where in in_order(s for s in scores if columns(keys[s]) == column):
+            checks += judge.checks(
+                bounds, where, scores[where], least_rows=gate.min_slice_rows
             )
     return sorted(checks, key=lambda check: check.passed is not False)
 
@@ -75,54 +86,48 @@ def blessed(checks: Sequence[Check]) -> bool:
     return True in verdicts and False not in verdicts
 
 
-def _checks(
-    bounds: Bounds,
-    where: str,
-    scores: Scores,
-    metrics: Mapping[str, Metric],
-    *,
-    least_rows: int,
-) -> Iterator[Check]:
-    rules: dict[Rule, Mapping[str, float]] = {
-        "floor": bounds.floors,
-        "ceiling": bounds.ceilings,
-        "drop": bounds.max_drop,
-        "gain": bounds.min_gain,
-    }
-    for rule, bound_of in rules.items():
-        for name, bound in bound_of.items():
-            judge = scores.rows >= least_rows
-            yield _check(metrics[name], where, rule, bound, scores, judge=judge)
+@dataclasses.dataclass(frozen=True)
+class _Judge:
+    metrics: Mapping[str, Metric]
+    incomparable: Mapping[str, str]
 
+    def checks(
+        self, bounds: Bounds, where: str, scores: Scores, *, least_rows: int
+    ) -> Iterator[Check]:
+        rules: dict[Rule, Mapping[str, float]] = {
+            "floor": bounds.floors,
+            "ceiling": bounds.ceilings,
+            "drop": bounds.max_drop,
+            "gain": bounds.min_gain,
+        }
+        for rule, bound_of in rules.items():
+            for name, bound in bound_of.items():
+                check = Check(
+                    name, where, rule, bound, scores.rows, scores.of(CANDIDATE, name)
+                )
+                yield self._judged(check, scores, judge=scores.rows >= least_rows)
 
-def _check(
-    metric: Metric, where: str, rule: Rule, bound: float, scores: Scores, *, judge: bool
-) -> Check:
-    score = scores.of(CANDIDATE, metric.name)
-    other, difference, judged = None, None, score
-    if rule in _OTHERS:
-        if _OTHERS[rule] not in scores.models:
-            return Check(metric.name, where, rule, bound, scores.rows, score)
-        other = scores.of(_OTHERS[rule], metric.name).value
-        difference = scores.difference(CANDIDATE, _OTHERS[rule], metric.name)
-        judged = difference
-    margin = _margin(metric, rule, bound, judged)
-    passed = margin.low >= -_SLACK  # False for NaN.
-    needed = None
-    if not passed:
-        needed = rows_needed(scores.rows, margin.value - margin.low, margin.value)
-    return Check(
-        metric.name,
-        where,
-        rule,
-        bound,
-        scores.rows,
-        score,
-        other,
-        difference,
-        passed if judge else None,
-        needed if judge else None,
-    )
+    def _judged(self, check: Check, scores: Scores, *, judge: bool) -> Check:
+        metric, judged = self.metrics[check.metric], check.score
+        if check.rule in _OTHERS:
+            model = _OTHERS[check.rule]
+            if judge and model in self.incomparable:
+                why = self.incomparable[model]
+                return dataclasses.replace(check, passed=False, why=why)
+            if model not in scores.models:
+                return check
+            judged = scores.difference(CANDIDATE, model, metric.name)
+            other = scores.of(model, metric.name).value
+            check = dataclasses.replace(check, other=other, difference=judged)
+        if not judge:
+            return check
+        margin = _margin(metric, check.rule, check.bound, judged)
+        passed = margin.low >= -_SLACK  # False for NaN.
+        needed = None
+        if not passed:
+            spread = margin.value - margin.low
+            needed = rows_needed(scores.rows, spread, margin.value)
+        return dataclasses.replace(check, passed=passed, rows_needed=needed)
 
 
 def _margin(metric: Metric, rule: Rule, bound: float, judged: Interval) -> Interval:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 OVERALL = "Overall"
+CROSS = " x "  # Between two columns whose values are crossed.
 
 
 def name(key: Sequence[tuple[str, object]]) -> str:
@@ -11,6 +12,11 @@ def name(key: Sequence[tuple[str, object]]) -> str:
     if not key:
         return OVERALL
     return ", ".join(f"{column}: {_text(value)}" for column, value in key)
+
+
+def columns(key: Sequence[tuple[str, object]]) -> str:
+    """(("channel", "app"), ("language", "en")) -> "channel x language"."""
+    return CROSS.join(column for column, _ in key)
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The evaluation as plain data: every slice, every model, and the verdict."""
 
+import dataclasses
 import json
 import types
 
@@ -60,6 +61,33 @@ def test_every_slice_has_the_values_of_its_rows():
     assert value(found, "candidate", "accuracy", "language: en") == pytest.approx(2 / 3)
     assert value(found, "candidate", "accuracy", "language: zh") == 0.0
     assert value(found, "candidate", "accuracy", "channel: ") == 1.0
+
+
+def test_crosses_have_each_combination_that_a_row_has():
+    rows = dataclasses.replace(ROWS, crosses=[("language", "channel")])
+    found = evaluation.of_labels(rows, {"candidate": answers(["fee"] * 4)}, gate())
+    crossed = {w: n for w, n in found["rows"].items() if "language" in w and "," in w}
+    assert crossed == {
+        "language: en, channel: ": 1,
+        "language: en, channel: 2": 1,
+        "language: en, channel: app": 1,
+        "language: zh, channel: app": 1,
+    }
+    assert found["slices"]["language: zh, channel: app"] == {
+        "language": "zh",
+        "channel": "app",
+    }
+
+
+def test_of_many_small_slices_the_largest_are_shown_and_the_others_counted():
+    values = [str(n) for n in range(150)] + ["3", "149"]
+    rows = Rows(["a"] * 152, ["fee"] * 152, {"product": values})
+    found = evaluation.of_labels(
+        rows, {"candidate": answers(["fee"] * 152)}, gate(min_slice_rows=3)
+    )
+    assert len(found["rows"]) == 1 + evaluation.SLICES_OF_FEW_ROWS
+    assert found["rows"]["product: 149"] == 2
+    assert found["left_out"] == {"product": 50}
 
 
 def test_models_with_other_labels_are_compared_by_name():

@@ -38,8 +38,14 @@ def bounds(**given):
     return types.SimpleNamespace(**{**kinds, **extra, **given})
 
 
-def only(settings, found):
-    (check,) = gate.decide(settings, {"Overall": found}, METRICS)
+def decide(settings, found, **more):
+    """Names of slices have one column each here, and no colon more."""
+    keys = {name: (tuple(name.split(": ")),) for name in found if name != "Overall"}
+    return gate.decide(settings, found, METRICS, keys={"Overall": (), **keys}, **more)
+
+
+def only(settings, found, **more):
+    (check,) = decide(settings, {"Overall": found}, **more)
     return check
 
 
@@ -143,6 +149,28 @@ def test_comparison_without_another_model_is_not_judged(kind, words):
     assert not gate.blessed([check])
 
 
+def test_baseline_that_cannot_be_compared_fails_with_the_reason():
+    check = only(
+        bounds(max_drop={"accuracy": 0.1}),
+        scores(candidate=0.9, baseline=0.5),
+        incomparable={"baseline": "it knows other labels."},
+    )
+    assert check.passed is False
+    assert check.in_words() == (
+        "accuracy cannot be compared, so it cannot pass: it knows other labels."
+    )
+
+
+def test_bounds_of_a_cross_hold_in_its_slices_alone():
+    found = {"Overall": scores(candidate=0.9), "cell": scores(candidate=0.4)}
+    keys = {"Overall": (), "cell": (("channel", "app"), ("language", "zh"))}
+    of_cross = {"channel x language": bounds(floors={"accuracy": 0.5})}
+    (check,) = gate.decide(bounds(slices=of_cross), found, METRICS, keys=keys)
+    assert (check.slice, check.passed) == ("cell", False)
+    of_column = {"channel": bounds(floors={"accuracy": 0.5})}
+    assert gate.decide(bounds(slices=of_column), found, METRICS, keys=keys) == []
+
+
 @pytest.mark.parametrize("values", [np.full(100, np.nan), np.r_[np.nan, np.ones(99)]])
 def test_score_that_is_not_a_number_fails(values):
     check = only(bounds(floors={"accuracy": 0.1}), scores(100, candidate=values))
@@ -169,7 +197,7 @@ def by_language(rows):
 
 def test_bounds_of_a_column_hold_in_each_of_its_slices():
     settings = bounds(slices={"language": bounds(floors={"accuracy": 0.5})})
-    checks = gate.decide(settings, by_language(100), METRICS)
+    checks = decide(settings, by_language(100))
     assert [(c.slice, c.passed) for c in checks] == [
         ("language: zh", False),
         ("language: en", True),
@@ -181,7 +209,7 @@ def test_bounds_of_a_column_hold_in_each_of_its_slices():
 @pytest.mark.parametrize("rows", [1, 29])
 def test_slice_of_few_rows_neither_blocks_nor_passes_in_silence(rows):
     settings = bounds(slices={"language": bounds(floors={"accuracy": 0.5})})
-    checks = gate.decide(settings, by_language(rows), METRICS)
+    checks = decide(settings, by_language(rows))
     few = next(c for c in checks if c.slice == "language: zh")
     assert few.passed is None
     assert few.in_words() == (
@@ -192,7 +220,7 @@ def test_slice_of_few_rows_neither_blocks_nor_passes_in_silence(rows):
 
 def test_slice_that_no_row_has_is_not_checked():
     settings = bounds(slices={"product": bounds(floors={"accuracy": 0.5})})
-    assert gate.decide(settings, by_language(100), METRICS) == []
+    assert decide(settings, by_language(100)) == []
 
 
 def test_nothing_judged_is_not_blessed():
@@ -201,7 +229,7 @@ def test_nothing_judged_is_not_blessed():
 
 def test_failed_checks_come_first_and_one_is_enough_to_refuse():
     settings = bounds(floors={"accuracy": 0.5}, ceilings={"accuracy": 0.8})
-    checks = gate.decide(settings, {"Overall": scores(candidate=0.9)}, METRICS)
+    checks = decide(settings, {"Overall": scores(candidate=0.9)})
     assert [check.rule for check in checks] == ["ceiling", "floor"]
     assert not gate.blessed(checks)
     assert gate.blessed(checks[1:])

@@ -1,0 +1,124 @@
+"""The `gate` section of a configuration: what a model must reach. Pure."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from components.evaluator.scores.facts import OF_TASK, Facts
+from trainer_module.settings import Section, Task
+
+_NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_FLOOR, _CEILING = "floors", "ceilings"
+_RULES = (_FLOOR, _CEILING, "max_drop", "min_gain")
+
+
+class Bounds(Section):
+    """Bounds by metric; the interval of the score has to clear each.
+
+    Attributes:
+      floors: at least this.
+      ceilings: at most this, for what is better the less of it there is.
+      max_drop: worse than the baseline by no more than this.
+      min_gain: better than the untuned checkpoint by this.
+    """
+
+    floors: dict[str, _NotNegative] = {}
+    ceilings: dict[str, _NotNegative] = {}
+    max_drop: dict[str, _NotNegative] = {}
+    min_gain: dict[str, _NotNegative] = {}
+
+
+class GateSettings(Bounds):
+    """Bounds on all rows, and on those of each value of a column.
+
+    Attributes:
+      slices: by column, or by two with " x " between them.
+      min_slice_rows: a slice with fewer is shown and not judged.
+      confidence: of the intervals, two-sided.
+      draws: of the bootstrap.
+      baseline: "reset" once, if the model blessed last can't be compared any more.
+    """
+
+    slices: dict[str, Bounds] = {}
+    min_slice_rows: int = Field(30, ge=1)
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    draws: int = Field(2000, ge=100, le=100_000)
+    baseline: Literal["compare", "reset"] = "compare"
+
+    @field_validator("slices", mode="before")
+    @classmethod
+    def _null_is_none(cls, slices: object) -> object:
+        return {} if slices is None else slices
+
+
+def check_gate(gate: GateSettings, task: Task) -> None:
+    """Holds the bounds against what the metrics of the task can be.
+
+    Raises:
+      ValueError: a bound that is on no metric of the task, or that every model would
+        pass, or that none could; or a gate without a bound that closes it.
+    """
+    if not (gate.floors or gate.min_gain):
+        raise ValueError(
+            "`gate.floors` is empty: a gate without a floor would bless any model. "
+            f"Allowed metrics: {_allowed(_FLOOR, task)}"
+        )
+    every = {"gate": gate, **{f"gate.slices.{k}": b for k, b in gate.slices.items()}}
+    for where, bounds in every.items():
+        for rule in _RULES:
+            for metric, bound in getattr(bounds, rule).items():
+                _check_bound(f"{where}.{rule}", rule, metric, bound, task)
+
+
+def _check_bound(key: str, rule: str, metric: str, bound: float, task: Task) -> None:
+    facts = OF_TASK[task].get(metric)
+    if facts is None:
+        raise ValueError(
+            f"`{key}` names a metric that {task} does not have: {metric!r}. "
+            f"Allowed: {_allowed(rule, task)}"
+        )
+    if not _suits(rule, facts):
+        raise ValueError(
+            f"`{key}.{metric}`: {_WHY_NOT[rule]}, and of {metric} "
+            f"{_BEST_IN_WORDS[facts.best]}. Allowed here: {_allowed(rule, task)}"
+        )
+    if rule == _FLOOR and not 0 < bound <= facts.most:
+        raise ValueError(
+            f"`{key}.{metric}` must be above 0 and at most {facts.most:g}, or it would "
+            f"pass every model or none. Received: {bound:g}"
+        )
+    if rule != _FLOOR and bound >= facts.most:
+        raise ValueError(
+            f"`{key}.{metric}` must be below {facts.most:g}, the most that {metric} "
+            f"can be, or {_IN_VAIN[rule]}. Received: {bound:g}"
+        )
+
+
+_WHY_NOT = {
+    _FLOOR: "a floor is for what should be high",
+    _CEILING: "a ceiling is for what should be low",
+    "max_drop": "a drop needs a direction",
+    "min_gain": "a gain needs a direction",
+}
+_BEST_IN_WORDS = {
+    "high": "more is better",
+    "low": "less is better",
+    "neither": "neither more nor less is better",
+}
+_IN_VAIN = {
+    _CEILING: "every model would pass",
+    "max_drop": "every model would pass",
+    "min_gain": "none could pass",
+}
+
+
+def _allowed(rule: str, task: Task) -> list[str]:
+    return [name for name, facts in OF_TASK[task].items() if _suits(rule, facts)]
+
+
+def _suits(rule: str, facts: Facts) -> bool:
+    if rule == _FLOOR:
+        return facts.best != "low"
+    if rule == _CEILING:
+        return facts.best != "high"
+    return facts.best != "neither"
