@@ -6,11 +6,12 @@ from tfx import v1 as tfx
 
 from components import artifacts
 from components.data_gate.component import DataGate
+from components.evaluator.component import Evaluator
 from components.example_gen.component import ExampleGen
 from components.model_check.component import ModelCheck
 from components.pusher.component import Pusher
 from components.report.component import Report
-from pipeline import eval_config, statistics_options
+from pipeline import statistics_options
 from pipeline.config import Config
 from pipeline.place import Fingerprints, Place
 from trainer_module.settings import TrainerSettings, TransformSettings
@@ -111,14 +112,15 @@ def create_pipeline(
         **_base_model(config, baseline),
     )
     model = trainer.outputs["model"]
-    evaluator = tfx.components.Evaluator(
+    evaluator = Evaluator(
         examples=examples,
         model=model,
+        model_run=trainer.outputs["model_run"],
         baseline_model=baseline.outputs["model"],
-        schema=schema,
-        eval_config=eval_config.build(config, code=code["Evaluator"]),
-        example_splits=["eval"],
-    )
+        gate=config.gate.model_dump_json(),
+        task=config.task,
+        code=code["Evaluator"],
+    ).with_id("Evaluator")
     model_check = ModelCheck(
         model=model,
         examples=examples,

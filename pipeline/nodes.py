@@ -6,7 +6,7 @@ CODE_OF_NODE = {
     "DataGate": ("components.data_gate.component",),
     "Transform": ("trainer_module.preprocessing",),
     "Trainer": ("trainer_module.run_fn",),
-    "Evaluator": ("components.evaluator.metrics",),
+    "Evaluator": ("components.evaluator.component",),
     "ModelCheck": ("components.model_check.component",),
     "Pusher": ("components.pusher.component",),
     "Report": ("components.report.component",),

@@ -8,7 +8,6 @@ from typing import Any
 
 import psutil
 
-from components.evaluator import core as gate
 from pipeline import plan as plans
 from pipeline.config import Config
 from pipeline.plan import Plan
@@ -49,12 +48,10 @@ def make(
     events = read_events(run_dir)
     result = _read_json(os.path.join(run_dir, plans.RESULT_FILE)) or {}
     run_nodes = result.get("run", {}).get("nodes", {})
-    evaluation = result.get("evaluation")
     if plan.from_node or plan.to_node:
         # ML Metadata counts the other nodes' earlier results as this run's too.
         ran = {node["node"] for node in _nodes(events)}
         run_nodes = {name: found for name, found in run_nodes.items() if name in ran}
-        evaluation = evaluation if "Evaluator" in ran else None
     failure = _failure(result, events, worker_exit_code, interrupted)
     if failure and (full := _full_disk(str(plan.config.runner.root))):
         failure["findings"].insert(0, full)
@@ -64,10 +61,6 @@ def make(
         return _read_json(os.path.join(uri, name)) if uri else None
 
     push = run_nodes.get("Pusher", {}).get("outputs", {}).get("pushed_model")
-    checks = []
-    if evaluation:
-        gate_settings = plan.config.gate.model_dump(mode="json")
-        checks = gate.explain(gate_settings, evaluation["metrics"])
     record = {
         "run_id": run_id,
         "name": plan.config.name,
@@ -89,10 +82,7 @@ def make(
         or _last(events, "text_statistics", "statistics"),
         "nodes": _nodes(events),
         "training": written("Trainer", "model_run", "history.json"),
-        "metrics": evaluation["metrics"] if evaluation else [],
-        "examples": evaluation["examples"] if evaluation else {},
-        "checks": [{**vars(c), "in_words": c.in_words()} for c in checks],
-        "refused_by_tfma": evaluation["failures"] if evaluation else [],
+        "evaluation": written("Evaluator", "evaluation", "evaluation.json"),
         "model_check": written("ModelCheck", "blessing", "check.json"),
         "failure": failure,
         "push": push["properties"] if push else None,
@@ -102,20 +92,21 @@ def make(
         },
         "log": os.path.join(run_dir, plans.LOG_FILE),
     }
-    record["outcome"], record["exit_code"] = _outcome(record, evaluation)
+    record["outcome"], record["exit_code"] = _outcome(record)
     _keep_files(record, run_dir)
     return record
 
 
-def _outcome(record: Record, evaluation: Record | None) -> tuple[str, int]:
+def _outcome(record: Record) -> tuple[str, int]:
     failure, push = record["failure"], record["push"]
+    evaluation = record["evaluation"]
     if failure and failure["kind"] == "interrupted":
         return "interrupted", 130
     if failure:
         return ("data refused", 3) if failure["data_refused"] else ("failed", 1)
     if push and push.get("pushed") == 1:
         return PUSHED, 0
-    if push is not None or (evaluation and not evaluation["validation_ok"]):
+    if push is not None or (evaluation and not evaluation["blessed"]):
         return "not blessed", 4
     return "done", 0  # A part of the DAG, without the Pusher.
 
@@ -210,7 +201,7 @@ def newest_first(config: Config) -> Iterator[Record]:
 
 def _is_record(found: Any) -> bool:
     """Whether it is what `make` writes; another release may have written less."""
-    needed = {"partial", "key", "outcome", "push", "run_id", "config", "metrics"}
+    needed = {"partial", "key", "outcome", "push", "run_id", "config", "evaluation"}
     return isinstance(found, dict) and needed <= set(found)
 
 

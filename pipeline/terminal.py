@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from rich.console import Console, Group
@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from components.evaluator import slices
+from pipeline import evaluation_shown
 from pipeline import plan as plans
 from pipeline.plan import Plan
 
@@ -44,6 +44,8 @@ class Terminal:
         self._running: dict[str, float] = {}
         self._training: Event | None = None
         self._rows_read: dict[int, int] = {}
+        self._evaluated: dict[int, float] = {}  # When each batch was done.
+        self._batches = 0
         self._told_plain = 0.0
         self._account: dict[str, Any] | None = None
         self._plan: Plan | None = None
@@ -105,6 +107,10 @@ class Terminal:
 
     def _on_reading(self, event: Event) -> None:
         self._rows_read[event["portion"]] = event["rows"]
+
+    def _on_evaluating(self, event: Event) -> None:
+        self._evaluated[event["batch"]] = event["time"]
+        self._batches = event["batches"]
 
     def _on_data(self, event: Event) -> None:
         self._account = event["account"]
@@ -176,7 +182,7 @@ class Terminal:
             " Data, configuration, code and checkpoint are those of run "
             f"{record['run_id']}, whose model is version {version}.",
         )
-        self._metrics(record)
+        self._scores(record)
         self._ways_on(record)
 
     def finish(self, record: dict[str, Any]) -> None:
@@ -190,7 +196,7 @@ class Terminal:
             )
         elif outcome == "not blessed":
             self._verdict("red", "Not promoted. Production is unchanged.")
-            self._list(_why_not(record))
+            self._list(evaluation_shown.why_not(record))
         elif outcome == "data refused":
             where = failure["node"]
             self._verdict("red", f"Data refused by {where}. Production is unchanged.")
@@ -204,38 +210,25 @@ class Terminal:
             where = f" in {failure['node']}" if failure["node"] else ""
             self._verdict("red", f"{outcome.capitalize()}{where}.")
             self._list(failure["findings"])
-        self._metrics(record)
-        if record["config"]["model"]["checkpoint"] == "create" and record["metrics"]:
+        self._scores(record)
+        made_here = record["config"]["model"]["checkpoint"] == "create"
+        if made_here and record["evaluation"]:
             self._say((_RANDOM_WEIGHTS, "yellow"))
         seconds, memory_mb = record["seconds"], record["peak_memory_mb"]
         self._say((f"{seconds:.0f} s, peak memory {memory_mb} MB", "dim"))
         self._ways_on(record)
 
-    def _metrics(self, record: dict[str, Any]) -> None:
-        if not record["metrics"]:
+    def _scores(self, record: dict[str, Any]) -> None:
+        evaluation = record["evaluation"]
+        if evaluation is None or not evaluation["metrics"]:
             return
-        values = {
-            (m["slice"], m["model"], m["metric"]): m["value"] for m in record["metrics"]
-        }
-        names = list(dict.fromkeys(m["metric"] for m in record["metrics"]))
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        table.add_column("slice")
-        table.add_column("rows", justify="right")
-        for name in names:
-            table.add_column(name, justify="right")
-        for where in slices.in_order(m["slice"] for m in record["metrics"]):
-            cells = [
-                _with_baseline(
-                    values.get((where, "candidate", name)),
-                    values.get((where, "baseline", name)),
-                )
-                for name in names
-            ]
-            rows = record["examples"].get(where, "")
-            table.add_row(Text(where), str(rows), *cells)
-        self._console.print(table)
-        if any(m["model"] == "baseline" for m in record["metrics"]):
-            self._say(("In brackets: the change against the baseline.", "dim"))
+        self._console.print(evaluation_shown.table(record))
+        half = "Half of the interval is behind ±"
+        self._say((f"{half} ({evaluation['confidence']:.0%} confidence).", "dim"))
+        for line in evaluation_shown.comparisons(record):
+            self._say(line)
+        for note in evaluation_shown.notes(evaluation):
+            self._say(("note", "yellow"), f" {note}")
 
     def _ways_on(self, record: dict[str, Any]) -> None:
         if record["push"] and record["push"].get("pushed") == 1:
@@ -294,6 +287,8 @@ class Terminal:
             elif node == "ExampleGen" and self._rows_read:
                 rows = sum(self._rows_read.values())
                 lines.append(Spinner("dots", text=f"{node} {rows:,} rows read"))
+            elif node == "Evaluator" and self._evaluated:
+                lines.append(_evaluating_line(self._evaluated, self._batches))
             else:
                 lines.append(Spinner("dots", text=f"{node} ({seconds:.0f} s)"))
         return Group(*lines)
@@ -334,34 +329,33 @@ def _training_line(event: Event) -> Table:
     return row
 
 
+def _evaluating_line(done: Mapping[int, float], batches: int) -> Table:
+    row = Table.grid(padding=(0, 1))
+    times = sorted(done.values())
+    left = ""
+    if len(done) > 1:
+        each = (times[-1] - times[0]) / (len(done) - 1)
+        left = f", {_clock(each * (batches - len(done)))} left"
+    row.add_row(
+        Spinner("dots", text="Evaluator"),
+        ProgressBar(total=batches, completed=len(done), width=30),
+        f"batch {len(done)}/{batches}{left}",
+    )
+    return row
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
 def _training_in_words(event: dict[str, Any]) -> str:
-    minutes, seconds = divmod(int(event["seconds_left"]), 60)
     return (
         f"epoch {event['epoch']}/{event['epochs']}, step {event['step']}/"
         f"{event['steps']}, loss {event['loss']:.3f}, "
-        f"{event['examples_per_second']:.0f} examples/s, {minutes}:{seconds:02d} left"
+        f"{event['examples_per_second']:.0f} examples/s, "
+        f"{_clock(event['seconds_left'])} left"
     )
-
-
-def _why_not(record: dict[str, Any]) -> list[str]:
-    """Why a model was refused; never empty."""
-    reasons = [c["in_words"] for c in record["checks"] if c["passed"] is False]
-    if not reasons:
-        reasons = [
-            f"{f['metric'] or 'a metric'} for {f['slice']}: "
-            + " ".join(f["message"].split())
-            for f in record["refused_by_tfma"]
-        ]
-    check = record["model_check"] or {}
-    reasons += [f"ModelCheck: {_message(p)}" for p in check.get("problems") or []]
-    return reasons or ["The Evaluator did not bless the model, without a reason."]
-
-
-def _with_baseline(value: float | None, baseline: float | None) -> Text:
-    text = Text("-" if value is None else f"{value:.4f}")
-    if value is not None and baseline is not None:
-        text.append(f" ({value - baseline:+.4f})", style="dim")
-    return text
 
 
 def texttune_command() -> str:

@@ -84,16 +84,11 @@ def _provide_checkpoint(plan: Plan) -> None:
 def _write_result(run_dir: str, plan: Plan, connection, failure) -> None:
     from tfx.orchestration import metadata
 
-    from components.evaluator import results
     from pipeline import lineage
 
     with metadata.Metadata(connection) as handle:
         run = lineage.newest_run(handle.store, plan.config.name)
-    evaluator = run["nodes"].get("Evaluator", {"state": None})
-    evaluation = None
-    if evaluator["state"] in ("COMPLETE", "CACHED"):
-        evaluation = results.read(evaluator["outputs"]["evaluation"]["uri"])
-    result = {"failure": failure, "run": run, "evaluation": evaluation}
+    result = {"failure": failure, "run": run}
     with open(os.path.join(run_dir, plans.RESULT_FILE), "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1)
 

@@ -8,7 +8,14 @@ import tempfile
 import tensorflow as tf
 import tensorflow_transform as tft
 
-from trainer_module import adapters, embedding, export, features, warm_start
+from trainer_module import (
+    adapters,
+    embedding,
+    export,
+    features,
+    untuned,
+    warm_start,
+)
 from trainer_module.checkpoints import housekeeping, key
 from trainer_module.checkpoints.store import Store
 from trainer_module.input import records
@@ -142,6 +149,14 @@ def _export(fn_args, training: Training, watch: Watch) -> None:
     tf.io.gfile.makedirs(fn_args.model_run_dir)
     with tf.io.gfile.GFile(os.path.join(fn_args.model_run_dir, HISTORY_FILE), "w") as f:
         f.write(json.dumps(training.progress.history))
+    if settings.train.ask_untuned:
+        untuned.write(
+            settings,
+            training.data.train,
+            training.data.held_out,
+            label_names_path=training.data.label_names_path,
+            folder=fn_args.model_run_dir,
+        )
     most = settings.train.tensorboard.embedded_rows
     watch.finished(
         training.best_metrics, embedding.embed(task, training.data.held_out, most=most)

@@ -150,6 +150,7 @@ class TrainSettings(Section):
     max_decoded_rows: int = Field(200, ge=0)
     checkpoint_minutes: float = Field(10.0, gt=0)
     warm_start: Literal["never", "blessed"] = "never"
+    ask_untuned: bool = True  # Once, about the eval split, for `gate.min_gain`.
     freeze: Freeze = Freeze()
     lora: Lora | None = None
     tensorboard: TensorBoardSettings = TensorBoardSettings()

@@ -13,4 +13,8 @@ ALL_SCORES = "scores"  # float32[batch, classes]
 # Text to text
 OUTPUT_TEXT = "text"  # string[batch]
 
+# In the Trainer's ModelRun, of the eval split, by the checkpoint before any training:
+# {"example_ids", "names", "predictions", "scores"}, or {"refused": why there are none}.
+UNTUNED_FILE = "untuned.json"
+
 PREDICTION_KEY = {"classification": LABEL, "summarization": OUTPUT_TEXT}

@@ -18,6 +18,7 @@ from components.data_gate.texts import examination
 from components.example_gen.component import ACCOUNT_FILE
 from components.example_gen.core import SPLITS
 from components.example_gen.settings import DataSettings
+from components.example_gen.written import read_split
 from trainer_module import progress
 from trainer_module.progress import DataRefused
 from trainer_module.settings import ModelSettings
@@ -61,7 +62,7 @@ def DataGate(
     """
     del checkpoint_hash, served_hash, code
     settings = DataSettings.model_validate_json(data)
-    splits = {split: list(inputs.read_split(examples, split)) for split in SPLITS}
+    splits = {split: list(read_split(examples, split)) for split in SPLITS}
     told = _read_account(account)
     _check_against_account(splits, told)
     features = inputs.read_schema(schema).values()

@@ -58,7 +58,13 @@ class ServedModel:
           NoAnswer: if they are not one for each text, or hold no probability.
         """
         given = tf.constant([t.encode("utf-8", "surrogateescape") for t in texts])
-        found = {k: v.numpy() for k, v in self._signature(given).items()}
+        try:
+            found = {k: v.numpy() for k, v in self._signature(given).items()}
+        except tf.errors.OpError as error:
+            raise NoAnswer(
+                f"{self._name} failed on {len(texts)} texts, such as "
+                f"{_short(texts[0])!r}: {error.message.strip().splitlines()[0]}"
+            ) from error
         for output in _OUTPUTS[self._task]:
             if len(found[output]) != len(texts):
                 raise NoAnswer(

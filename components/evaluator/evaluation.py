@@ -108,6 +108,25 @@ def of_texts(
     return _evaluate(rows, sheets, summarization.METRICS, the_gate, incomparable or {})
 
 
+def without_answers(rows: int, the_gate: Gate) -> dict[str, Any]:
+    """The evaluation of a candidate that gives none: nothing is known, nothing passes.
+
+    Args:
+      rows: of the eval split.
+    """
+    return {
+        "rows": {slices.OVERALL: rows},
+        "slices": {slices.OVERALL: {}},
+        "left_out": {},
+        "confidence": the_gate.confidence,
+        "metrics": [],
+        "differences": [],
+        "checks": [],
+        "blessed": False,
+        "incomparable": {},
+    }
+
+
 def _evaluate(
     rows: Rows,
     sheets: Mapping[str, Sheet],

@@ -1,10 +1,12 @@
 """The `gate` section of a configuration: what a model must reach. Pure."""
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
 from components.evaluator.scores.facts import OF_TASK, Facts
+from components.evaluator.slices import CROSS, seen_column
 from trainer_module.settings import Section, Task
 
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -32,7 +34,10 @@ class GateSettings(Bounds):
     """Bounds on all rows, and on those of each value of a column.
 
     Attributes:
-      slices: by column, or by two with " x " between them.
+      slices: by column, or by two of `crosses` with " x " between them.
+      crosses: pairs of columns, whose values are crossed.
+      seen: columns; for each X there is a column X_seen, that tells the rows whose
+        value train has from the others.
       min_slice_rows: a slice with fewer is shown and not judged.
       confidence: of the intervals, two-sided.
       draws: of the bootstrap.
@@ -40,6 +45,8 @@ class GateSettings(Bounds):
     """
 
     slices: dict[str, Bounds] = {}
+    crosses: tuple[tuple[str, str], ...] = ()
+    seen: tuple[str, ...] = ()
     min_slice_rows: int = Field(30, ge=1)
     confidence: float = Field(0.95, ge=0.5, lt=1)
     draws: int = Field(2000, ge=100, le=100_000)
@@ -51,23 +58,51 @@ class GateSettings(Bounds):
         return {} if slices is None else slices
 
 
-def check_gate(gate: GateSettings, task: Task) -> None:
+def check_gate(gate: GateSettings, task: Task, columns: Sequence[str]) -> None:
     """Holds the bounds against what the metrics of the task can be.
+
+    Args:
+      columns: that rows can be sliced by.
 
     Raises:
       ValueError: a bound that is on no metric of the task, or that every model would
-        pass, or that none could; or a gate without a bound that closes it.
+        pass, or that none could; a gate without a bound that closes it; slices of
+        columns that there are not.
     """
     if not (gate.floors or gate.min_gain):
         raise ValueError(
             "`gate.floors` is empty: a gate without a floor would bless any model. "
             f"Allowed metrics: {_allowed(_FLOOR, task)}"
         )
+    _check_slices(gate, columns)
     every = {"gate": gate, **{f"gate.slices.{k}": b for k, b in gate.slices.items()}}
     for where, bounds in every.items():
         for rule in _RULES:
             for metric, bound in getattr(bounds, rule).items():
                 _check_bound(f"{where}.{rule}", rule, metric, bound, task)
+
+
+def _check_slices(gate: GateSettings, columns: Sequence[str]) -> None:
+    there = "`data.slices` does not"
+    _refuse_missing("gate.seen", gate.seen, columns, there)
+    every = [*columns, *map(seen_column, gate.seen)]
+    for pair in gate.crosses:
+        _refuse_missing("gate.crosses", pair, every, there)
+        if pair[0] == pair[1]:
+            raise ValueError(f"`gate.crosses` crosses {pair[0]!r} with itself")
+    every += [CROSS.join(pair) for pair in gate.crosses]
+    _refuse_missing("gate.slices", gate.slices, every, there)
+
+
+def _refuse_missing(
+    key: str, names: Iterable[str], allowed: Sequence[str], there: str
+) -> None:
+    missing = sorted(set(names) - set(allowed))
+    if missing:
+        raise ValueError(
+            f"`{key}` names columns that {there}: {missing}. Allowed: {list(allowed)}. "
+            "Two columns are crossed by `gate.crosses`. Without slices set both to null"
+        )
 
 
 def _check_bound(key: str, rule: str, metric: str, bound: float, task: Task) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 OVERALL = "Overall"
+SEEN, UNSEEN = "seen", "unseen"
 CROSS = " x "  # Between two columns whose values are crossed.
 
 
@@ -17,6 +18,11 @@ def name(key: Sequence[tuple[str, object]]) -> str:
 def columns(key: Sequence[tuple[str, object]]) -> str:
     """(("channel", "app"), ("language", "en")) -> "channel x language"."""
     return CROSS.join(column for column, _ in key)
+
+
+def seen_column(column: str) -> str:
+    """The column that tells whether train has a row's value: `SEEN` or `UNSEEN`."""
+    return f"{column}_seen"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -7,7 +7,6 @@ from tfx import v1 as tfx
 from tfx.dsl.io import fileio
 
 from components import artifacts
-from components.evaluator import core as gate
 from components.report import core
 
 REPORT_FILE = "report.html"
@@ -45,10 +44,8 @@ def Report(
       facts: JSON with task, checkpoint, hashes, and the `gate` section.
       code: hash of our code, for the cache key.
     """
-    from components.evaluator import results  # Imports TFMA.
-
     given = json.loads(facts)
-    evaluated = results.read(evaluation.uri)
+    evaluated = _read(evaluation, "evaluation.json")
     findings = _read(verdict, "findings.json") or {}
     page = core.render(
         {
@@ -60,18 +57,12 @@ def Report(
             "findings": findings.get("findings"),
             "text_statistics": _read(verdict, "text_statistics.json"),
             "evaluation": evaluated,
-            "checks": _checks(given.get("gate", {}), evaluated),
             "history": _read(model_run, "history.json"),
             "lineage": given,
         }
     )
     with fileio.open(os.path.join(report.uri, REPORT_FILE), "w") as file:
         file.write(page)
-
-
-def _checks(bounds: dict, evaluated: dict) -> list[dict]:
-    checks = gate.explain(bounds, evaluated["metrics"])
-    return [{**vars(check), "in_words": check.in_words()} for check in checks]
 
 
 def _read(artifact: tfx.dsl.Artifact, name: str):

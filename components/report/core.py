@@ -10,9 +10,7 @@ stopped early has no metrics, and the page says so instead of showing nothing.
   account        account.json of ExampleGen
   findings       the list in findings.json of DataGate
   text_statistics  text_statistics.json of DataGate
-  evaluation     what `components.evaluator.results.read` gives
-  checks         of the gate: metric, slice, rule, bound, value, baseline, passed,
-                 in_words
+  evaluation     evaluation.json of the Evaluator
   history        one record for each epoch: epoch, loss, validation_loss, seconds
   lineage        {"task", "checkpoint", "hashes": {what: hash}}
 """
@@ -60,7 +58,7 @@ def render(facts: Mapping[str, Any]) -> str:
         findings=facts.get("findings"),
         texts=text_rows(facts.get("text_statistics")),
         metrics=metric_tables(facts.get("evaluation")),
-        checks=facts.get("checks"),
+        checks=(facts.get("evaluation") or {}).get("checks"),
         history=facts.get("history"),
         model_check=facts.get("model_check"),
         figures=figure_rows(facts.get("model_check"), "figures"),
@@ -116,19 +114,15 @@ def _stopped_early(facts: Mapping[str, Any]) -> Verdict:
 
 def _refusals(facts: Mapping[str, Any]) -> Iterable[str]:
     """Every reason not to push that is known, in words."""
-    of_gate = [c["in_words"] for c in facts.get("checks") or () if c["passed"] is False]
-    if not of_gate:  # TFMA decides; it may refuse what no bound of ours explains.
-        failures = (facts.get("evaluation") or {}).get("failures", ())
-        of_gate = [_failure_in_words(failure) for failure in failures]
+    evaluation = facts.get("evaluation") or {}
+    checks = evaluation.get("checks", ())
+    of_gate = [c["in_words"] for c in checks if c["passed"] is False]
+    if evaluation.get("refused"):
+        of_gate.insert(0, evaluation["refused"])
     if not of_gate and facts.get("model_blessed") is False:
         of_gate = ["The gate did not bless the model, and gave no reason."]
     yield from of_gate
     yield from (facts.get("model_check") or {}).get("problems", ())
-
-
-def _failure_in_words(failure: Mapping[str, str]) -> str:
-    message = " ".join(failure["message"].split())
-    return f"{failure['metric'] or 'a metric'} for {failure['slice']}: {message}"
 
 
 def account_totals(account: Mapping[str, Any] | None) -> dict[str, int]:
@@ -210,7 +204,7 @@ def metric_tables(evaluation: Mapping[str, Any] | None) -> list[MetricTable] | N
     """One table a metric, the overall row first; None if there was no evaluation."""
     if evaluation is None:
         return None
-    examples = evaluation.get("examples", {})
+    examples = evaluation["rows"]
     values = {
         (m["metric"], m["slice"], m["model"]): m["value"] for m in evaluation["metrics"]
     }

@@ -1,14 +1,13 @@
 """The sections of a configuration, and the rules that span them.
 
 `data` is owned by `components.example_gen.settings`, `model` and `train` by
-`trainer_module.settings`, `tune` by `pipeline.tuning.settings`: whoever acts on a key
-also says what it may be.
+`trainer_module.settings`, `gate` by `components.evaluator.settings`, `tune` by
+`pipeline.tuning.settings`: whoever acts on a key also says what it may be.
 """
 
-from typing import Annotated
+from pydantic import Field, model_validator
 
-from pydantic import Field, field_validator, model_validator
-
+from components.evaluator.settings import GateSettings, check_gate
 from components.example_gen.settings import (
     SPAN_PLACEHOLDER,
     DataSettings,
@@ -16,7 +15,6 @@ from components.example_gen.settings import (
 )
 from pipeline.tuning.settings import TuneSettings
 from trainer_module.settings import (
-    METRICS,
     ModelSettings,
     Section,
     Strategy,
@@ -27,24 +25,6 @@ from trainer_module.settings import (
 
 # Cluster names are the strictest: Kubeflow v2 takes no underscore.
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
-
-
-class Bounds(Section):
-    """Limits on metrics: a floor, and the largest drop against the baseline."""
-
-    floors: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
-    max_drop: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
-
-
-class GateSettings(Bounds):
-    """What a model must reach; `slices` bounds it in every value of a column too."""
-
-    slices: dict[str, Bounds] = {}
-
-    @field_validator("slices", mode="before")
-    @classmethod
-    def _null_is_none(cls, slices: object) -> object:
-        return {} if slices is None else slices
 
 
 class ServingSettings(Section):
@@ -106,28 +86,13 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _gate_can_close(self) -> "Config":
-        if not self.gate.floors:
+        check_gate(self.gate, self.task, self.data.slices)
+        bounds = (self.gate, *self.gate.slices.values())
+        if any(b.min_gain for b in bounds) and not self.train.ask_untuned:
             raise ValueError(
-                "`gate.floors` is empty: a gate without a floor would bless any model. "
-                f"Allowed metrics: {list(METRICS[self.task])}"
-            )
-        allowed = set(METRICS[self.task])
-        for where, bounds in self.all_bounds().items():
-            unknown = sorted({*bounds.floors, *bounds.max_drop} - allowed)
-            if unknown:
-                raise ValueError(
-                    f"`{where}` names metrics that {self.task} does not have: "
-                    f"{unknown}. Allowed: {list(METRICS[self.task])}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _gated_slices_exist(self) -> "Config":
-        missing = sorted(set(self.gate.slices) - set(self.data.slices))
-        if missing:
-            raise ValueError(
-                f"`gate.slices` names columns that `data.slices` does not: {missing}. "
-                f"Allowed: {list(self.data.slices)}. Without slices set both to null"
+                "`gate.min_gain` compares with the untuned checkpoint, and "
+                "`train.ask_untuned: false` leaves that out. Set it to true, or remove "
+                "`min_gain`"
             )
         return self
 
@@ -149,8 +114,3 @@ class Config(Section):
     def _task_has_the_training_settings(self) -> "Config":
         check_training(self.task, self.train, pooling=self.model.pooling)
         return self
-
-    def all_bounds(self) -> dict[str, Bounds]:
-        """Every set of bounds, by the key it stands under."""
-        slices = {f"gate.slices.{name}": b for name, b in self.gate.slices.items()}
-        return {"gate": self.gate, **slices}

@@ -158,7 +158,7 @@ class Outcome:
         """The Evaluator's metrics of the whole eval split."""
         return {
             m["metric"]: m["value"]
-            for m in self.summary["metrics"]
+            for m in self.summary["evaluation"]["metrics"]
             if m["slice"] == "Overall" and m["model"] == "candidate"
         }
 

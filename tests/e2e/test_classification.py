@@ -64,7 +64,8 @@ def test_summary_accounts_for_rows_metrics_and_nodes(first):
     (file,) = summary["data"]["files"]
     assert (file["rows_read"], file["kept"], file["rejected"]) == (90, 90, {})
     assert sum(summary["data"]["splits"].values()) == 90
-    shown = {(m["slice"], m["metric"]) for m in summary["metrics"]}
+    metrics = summary["evaluation"]["metrics"]
+    shown = {(m["slice"], m["metric"]) for m in metrics}
     assert {
         ("Overall", "accuracy"),
         ("Overall", "macro_f1"),
@@ -77,12 +78,15 @@ def test_summary_accounts_for_rows_metrics_and_nodes(first):
 
 def test_validation_of_the_best_epoch_found_the_evaluators_metrics(first):
     assert set(first.validated) == {"accuracy", "macro_f1"}
-    assert first.validated == pytest.approx(first.evaluated, abs=1e-9)
+    assert first.validated == pytest.approx(
+        {name: first.evaluated[name] for name in first.validated}, abs=1e-9
+    )
 
 
 def test_first_run_says_that_there_is_no_baseline(first):
-    drops = [c for c in first.summary["checks"] if c["rule"] == "drop"]
-    assert drops and all(c["passed"] is None for c in drops)
+    checks = first.summary["evaluation"]["checks"]
+    drops = [c["in_words"] for c in checks if c["rule"] == "drop"]
+    assert drops == ["accuracy was not judged: there is no baseline to compare with"]
 
 
 def test_promoted_model_answers_with_the_labels_of_the_file(first, folder):
@@ -169,9 +173,12 @@ def test_other_seed_is_compared_with_the_baseline_and_becomes_version_2(
     assert second.code == CODE_OK, second.output
     assert second.versions == ["1", "2"]
     assert second.states["Transform"] == "reused"
-    assert {m["model"] for m in second.summary["metrics"]} == {"candidate", "baseline"}
-    drops = [c for c in second.summary["checks"] if c["rule"] == "drop"]
+    evaluation = second.summary["evaluation"]
+    models = {m["model"] for m in evaluation["metrics"]}
+    assert models == {"candidate", "baseline", "untuned"}
+    drops = [c for c in evaluation["checks"] if c["rule"] == "drop"]
     assert drops and all(c["passed"] for c in drops)
+    assert "Against the model blessed last: accuracy " in second.output
 
 
 def test_part_of_the_dag_runs_again(first, folder, job):

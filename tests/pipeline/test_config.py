@@ -103,7 +103,9 @@ def test_gate_without_floors_is_refused(job, write):
 
 def test_gate_metric_of_the_other_task_is_refused(job, write):
     job["gate"]["floors"]["rouge_l"] = 0.1
-    assert "Allowed: ['accuracy', 'macro_f1']" in refusal(write(job))
+    said = refusal(write(job))
+    assert "`gate.floors` names a metric that classification does not have" in said
+    assert "Allowed: ['accuracy', 'macro_f1'" in said
 
 
 def test_gated_slice_that_is_not_a_slice_is_refused(job, write):
@@ -165,7 +167,10 @@ def test_unknown_key_below_a_key_of_the_users_own_lists_what_is_allowed(job, wri
     job["gate"]["slices"] = {"channel": {"flours": {"accuracy": 0.1}}}
     said = refusal(write(job))
     assert "gate.slices.channel.flours: there is no such key." in said
-    assert "Did you mean `floors`? Allowed here: floors, max_drop." in said
+    assert (
+        "Did you mean `floors`? Allowed here: ceilings, floors, max_drop, min_gain."
+        in (said)
+    )
 
 
 @pytest.mark.parametrize(

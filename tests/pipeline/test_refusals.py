@@ -176,11 +176,7 @@ def test_empty_root_is_refused(job, refused):
 @pytest.mark.parametrize(
     "override",
     [
-        *(
-            "gate.floors.accuracy=1.5",
-            "gate.floors.accuracy=-1",
-            "train.clip_norm=.inf",
-        ),
+        *("gate.floors.accuracy=-1", "train.clip_norm=.inf"),
         *("gate.floors.accuracy=.nan", "serving.max_latency_seconds=.inf"),
         *("runner.root=a[1]", "train.seed=99999999999", "data.eval=''"),
     ],

@@ -24,11 +24,17 @@ def plan(tmp_path):
 def make(plan, tmp_path):
     """Writes what a worker left behind, and makes the record of it."""
 
-    def record(*, events=(), result=None, code=0, interrupted=False, of=plan):
+    def record(
+        *, events=(), result=None, blessed=None, code=0, interrupted=False, of=plan
+    ):
         run_dir = tmp_path / "runs" / "r1"
         run_dir.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps({"time": 0, **e}) + "\n" for e in events)
         (run_dir / "events.jsonl").write_text(lines + '{"kind": "half a li')
+        if blessed is not None:
+            (tmp_path / "evaluation.json").write_text(json.dumps({"blessed": blessed}))
+            outputs = {"evaluation": {"uri": str(tmp_path), "id": 2, "properties": {}}}
+            result["run"]["nodes"]["Evaluator"] = {"outputs": outputs}
         if result is not None:
             (run_dir / "result.json").write_text(json.dumps(result))
         return run_record.make(
@@ -44,24 +50,14 @@ def make(plan, tmp_path):
     return record
 
 
-def result(pushed=None, validation_ok=True):
+def result(pushed=None):
     """What the worker writes; `pushed` None means that the Pusher did not run."""
     nodes = {}
     if pushed is not None:
         properties = {"pushed": pushed, "pushed_version": "3"}
         outputs = {"pushed_model": {"uri": "/x", "id": 1, "properties": properties}}
         nodes["Pusher"] = {"state": "COMPLETE", "outputs": outputs}
-    evaluation = {
-        "metrics": [],
-        "examples": {},
-        "validation_ok": validation_ok,
-        "failures": [],
-    }
-    return {
-        "failure": None,
-        "run": {"run_id": "x", "nodes": nodes},
-        "evaluation": evaluation,
-    }
+    return {"failure": None, "run": {"run_id": "x", "nodes": nodes}}
 
 
 @pytest.mark.parametrize(
@@ -69,8 +65,8 @@ def result(pushed=None, validation_ok=True):
     [
         ({"result": result(pushed=1)}, "pushed", 0),
         ({"result": result(pushed=0)}, "not blessed", 4),
-        ({"result": result(validation_ok=False)}, "not blessed", 4),
-        ({"result": result()}, "done", 0),
+        ({"result": result(), "blessed": False}, "not blessed", 4),
+        ({"result": result(), "blessed": True}, "done", 0),
         ({"interrupted": True}, "interrupted", 130),
         ({"code": 1}, "failed", 1),
         ({"code": -9}, "failed", 1),
@@ -90,9 +86,9 @@ def test_part_of_a_run_takes_no_credit_for_what_ran_before(make, plan):
         "cached": False,
     }
     part = plan.model_copy(update={"to_node": "Transform"})
-    record = make(events=[event], result=result(pushed=1), of=part)
+    record = make(events=[event], result=result(pushed=1), blessed=True, of=part)
     assert (record["outcome"], record["exit_code"]) == ("done", 0)
-    assert record["push"] is None and record["metrics"] == []
+    assert record["push"] is None and record["evaluation"] is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import io
 
 import pytest
+import rich.console
 
 from components.example_gen.account import Account, FileAccount
 from pipeline import terminal
@@ -22,10 +23,7 @@ def record(outcome, **fields):
         "outcome": outcome,
         "config": {"task": "classification", "model": {"checkpoint": "package:x"}},
         "failure": None,
-        "metrics": [],
-        "examples": {},
-        "checks": [],
-        "refused_by_tfma": [],
+        "evaluation": None,
         "model_check": None,
         "push": None,
         "seconds": 1.0,
@@ -39,22 +37,39 @@ def failure(*findings, node="DataGate"):
     return {"failure": {"node": node, "findings": list(findings)}}
 
 
-def metric(value, *, where="Overall", model="candidate"):
-    return {"metric": "accuracy", "slice": where, "model": model, "value": value}
+def metric(value, *, where="Overall", model="candidate", name="accuracy"):
+    low, high = (None, None) if value is None else (value - 0.02, value + 0.04)
+    numbers = {"value": value, "low": low, "high": high}
+    return {"metric": name, "slice": where, "model": model, **numbers}
+
+
+def evaluation(**fields):
+    return {
+        "metrics": [],
+        "differences": [],
+        "rows": {},
+        "checks": [],
+        "confidence": 0.95,
+        "notes": [],
+        "incomparable": {},
+        "left_out": {},
+        "refused": None,
+        **fields,
+    }
 
 
 def test_promoted_run_names_version_metrics_and_how_to_ask(said):
     push = {"pushed": 1, "pushed_version": "3", "pushed_destination": "served/job/3"}
-    metrics = [metric(0.9), metric(0.8, model="baseline"), metric(None, where="c: 1")]
-    said.finish(
-        record(
-            "pushed", push=push, metrics=metrics, examples={"Overall": 10, "c: 1": 4}
-        )
+    found = evaluation(
+        metrics=[metric(0.9), metric(None, where="c: 1"), metric(2.0, name="log_loss")],
+        rows={"Overall": 10, "c: 1": 4},
     )
+    said.finish(record("pushed", push=push, evaluation=found))
     text = said.text()
     assert "Promoted: version 3 is the model to serve." in text
-    assert "0.9000 (+0.1000)" in text
-    assert "In brackets: the change against the baseline." in text
+    assert "0.9000 ±0.03" in text
+    assert "Half of the interval is behind ± (95% confidence)." in text
+    assert "log_loss" not in text
     assert text.index("Overall") < text.index("c: 1")
     assert "ask --model served/job 'my card" in text
 
@@ -65,9 +80,9 @@ def test_refused_model_is_said_with_every_reason_and_offers_no_question(said):
         {"passed": True, "in_words": "macro_f1 is fine"},
     ]
     problems = [{"message": "the answer took 9 s"}]
-    said.finish(
-        record("not blessed", checks=checks, model_check={"problems": problems})
-    )
+    found = evaluation(checks=[{**check, "metric": "accuracy"} for check in checks])
+    check = {"problems": problems}
+    said.finish(record("not blessed", evaluation=found, model_check=check))
     text = said.text()
     assert "Not promoted. Production is unchanged." in text
     assert "  - accuracy 0.1 is below the floor 0.5" in text
@@ -76,10 +91,56 @@ def test_refused_model_is_said_with_every_reason_and_offers_no_question(said):
     assert "Ask it" not in text
 
 
-def test_refusal_that_no_bound_explains_is_in_tfmas_words(said):
-    refused = [{"metric": "", "slice": "c: 1", "message": "no row  is\nin this slice"}]
-    said.finish(record("not blessed", refused_by_tfma=refused))
-    assert "  - a metric for c: 1: no row is in this slice" in said.text()
+def test_candidate_that_did_not_answer_is_refused_in_words(said):
+    found = evaluation(refused="The candidate gave 2 answers to 3 texts.")
+    said.finish(record("not blessed", evaluation=found))
+    assert "  - The candidate gave 2 answers to 3 texts." in said.text()
+
+
+def test_metric_of_the_gate_is_shown_beside_the_main_ones(said):
+    check = {"metric": "log_loss", "passed": True, "in_words": ""}
+    found = evaluation(
+        metrics=[metric(2.0, name="log_loss")], rows={"Overall": 9}, checks=[check] * 2
+    )
+    said.finish(record("done", evaluation=found))
+    assert "log_loss" in said.text()
+    assert said.text().count("2.0000") == 1
+
+
+def test_difference_to_the_other_models_is_told_with_its_interval(said):
+    found = evaluation(
+        metrics=[metric(0.9)],
+        rows={"Overall": 9},
+        differences=[
+            metric(0.1, model="baseline"),
+            metric(0.2, model="untuned"),
+            metric(0.3, model="baseline", where="c: 1"),
+            metric(None, model="baseline", name="macro_f1"),
+        ],
+    )
+    said.finish(record("done", evaluation=found))
+    assert (
+        "Against the model blessed last: accuracy +0.1000 (+0.0800 to +0.1400)\n"
+        "Against the untuned checkpoint: accuracy +0.2000 (+0.1800 to +0.2400)\n"
+    ) in said.text()
+
+
+def test_what_a_reader_of_the_scores_has_to_know_is_noted(said):
+    found = evaluation(
+        metrics=[metric(0.9)],
+        rows={"Overall": 9},
+        notes=["The model blessed last was not asked."],
+        incomparable={"baseline": "It lacks the label 'x'."},
+        left_out={"product": 1200},
+        unknown_labels={"candidate": {"new": 3}, "baseline": {"old": 1}},
+    )
+    said.finish(record("done", evaluation=found))
+    assert [line for line in said.text().splitlines() if line.startswith("note")] == [
+        "note The model blessed last was not asked.",
+        "note It lacks the label 'x'.",
+        "note 1,200 slices of few rows by product are not shown.",
+        "note Eval rows have labels that training never saw, so wrong: 'new' (3).",
+    ]
 
 
 def test_refusal_without_any_reason_is_still_said(said):
@@ -125,8 +186,19 @@ def test_part_of_a_run_is_not_called_promoted(said):
 
 def test_random_weights_are_never_presented_as_a_success_alone(said):
     config = {"task": "summarization", "model": {"checkpoint": "create"}}
-    said.finish(record("done", config=config, metrics=[metric(0.3)]))
+    said.finish(record("done", config=config, evaluation=evaluation()))
     assert "with random weights" in said.text()
+
+
+def test_evaluation_shows_batches_and_time_left():
+    shown = terminal.Terminal(io.StringIO())
+    shown.show({"kind": "node_started", "node": "Evaluator"})
+    for batch, second in ((2, 10.0), (0, 12.0), (1, 14.0)):
+        event = {"kind": "evaluating", "batch": batch, "batches": 33, "time": second}
+        shown.show(event)
+    out = io.StringIO()
+    rich.console.Console(file=out, width=100).print(shown._now())
+    assert "batch 3/33, 1:00 left" in out.getvalue()
 
 
 STEP = {

@@ -23,7 +23,7 @@ def run(tmp_path):
         if outcome:
             made = {"Trainer": {"model_run": str(artifact)}} if artifact else {}
             record = {"run_id": run_id, "outcome": outcome, "partial": partial}
-            record |= {"key": "k", "push": None, "config": {}, "metrics": []}
+            record |= {"key": "k", "push": None, "config": {}, "evaluation": None}
             (folder / "summary.json").write_text(
                 json.dumps({**record, "artifacts": made})
             )

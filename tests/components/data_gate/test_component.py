@@ -10,11 +10,11 @@ from tfx.orchestration import metadata
 
 from components.data_gate.component import DataGate
 from components.data_gate.drift import profile
-from components.data_gate.inputs import read_split
 from components.example_gen.component import ExampleGen
 from components.example_gen.examples import Example
 from components.example_gen.serialization import Serializer
 from components.example_gen.settings import DataSettings
+from components.example_gen.written import read_split
 from pipeline import checkpoints, statistics_options
 from pipeline.config import load
 from tests.pipeline.conftest import ROOT

@@ -1,56 +1,68 @@
-"""components.evaluator.core: each bound in words, and nothing passes by absence."""
+"""From answers to the verdict, and what of them can be compared."""
 
+import json
+
+import numpy as np
 import pytest
 
-from components.evaluator import core
+from components.evaluator import comparing, core, predictions
+from components.evaluator.comparing import Asked
+from components.evaluator.evaluation import Rows
+from components.evaluator.scores.classification import Answers
+from components.evaluator.settings import GateSettings
+
+ROWS = Rows(["a", "b"], ["fee", "late"], {"language": ["en", "zh"]})
+GATE = GateSettings(floors={"accuracy": 0.5}, draws=100)
 
 
-def metric(value, *, model="candidate", where="Overall", name="accuracy"):
-    return {"slice": where, "model": model, "metric": name, "value": value}
+def answers(names, predictions=("fee", "late")):
+    scores = [[0.9 if name == p else 0.1 for name in names] for p in predictions]
+    return Answers(list(predictions), list(names), np.array(scores))
 
 
-@pytest.mark.parametrize(
-    "value, passed",
-    [(0.80, True), (0.70, True), (0.69, False), (None, False), (float("nan"), False)],
-    ids=["above", "at_floor", "below", "missing", "nan"],
-)
-def test_floor_fails_closed(value, passed):
-    (check,) = core.explain({"floors": {"accuracy": 0.7}}, [metric(value)])
-    assert check.passed is passed
-
-
-def test_metric_that_is_not_reported_cannot_pass():
-    (check,) = core.explain({"floors": {"macro_f1": 0.7}}, [metric(0.9)])
-    assert not check.passed
-    assert "macro_f1 was not reported" in check.in_words()
+def test_order_of_the_labels_is_no_reason_not_to_compare():
+    assert comparing.why_not(answers("ab", "ab"), answers("ba", "ab")) is None
 
 
 @pytest.mark.parametrize(
-    "value, passed", [(0.80, True), (0.79, True), (0.78, False)], ids=str
+    "candidate, baseline, said",
+    [
+        ("ab", "a", "The model blessed last lacks the label 'b'."),
+        (
+            "a",
+            "ab",
+            "The model blessed last has the label 'b', which the new one lacks.",
+        ),
+        ("ac", "ab", "lacks the label 'c' and has the label 'b', which"),
+        ("abcdefgh", "a", "lacks the labels 'b', 'c', 'd', 'e', 'f' and 2 more."),
+    ],
 )
-def test_drop_is_held_against_the_baseline(value, passed):
-    metrics = [metric(value), metric(0.80, model="baseline")]
-    (check,) = core.explain({"max_drop": {"accuracy": 0.0101}}, metrics)
-    assert check.passed is passed
+def test_other_labels_are_named(candidate, baseline, said):
+    found = comparing.why_not(answers(candidate, "a"), answers(baseline, "a"))
+    assert said in found
+    assert found.endswith("once: `--set gate.baseline=reset`.")
 
 
-def test_drop_without_a_baseline_says_so():
-    (check,) = core.explain({"max_drop": {"accuracy": 0.01}}, [metric(0.1)])
-    assert check.passed is None
-    assert "no baseline yet" in check.in_words()
-
-
-def test_slice_bounds_hold_for_every_value_and_failures_come_first():
-    gate = {"slices": {"language": {"floors": {"accuracy": 0.5}}}}
-    metrics = [
-        metric(0.9, where="language: en"),
-        metric(0.1, where="language: zh"),
-        metric(0.0, where="channel: app"),
-    ]
-    assert [(c.slice, c.passed) for c in core.explain(gate, metrics)] == [
-        ("language: zh", False),
-        ("language: en", True),
-    ]
-    assert core.explain(gate, metrics)[0].in_words() == (
-        "accuracy for language: zh 0.1000 is below the floor 0.5000"
+def test_candidate_without_answers_passes_nothing_and_has_the_same_parts():
+    asked = Asked({}, {"candidate": "It cannot be loaded."})
+    found = core.evaluate(ROWS, asked, GATE, task="classification")
+    whole = core.evaluate(
+        ROWS,
+        Asked({"candidate": answers(["fee", "late"])}),
+        GATE,
+        task="classification",
     )
+    assert (found["blessed"], found["refused"]) == (False, "It cannot be loaded.")
+    assert whole["refused"] is None
+    of_labels = {"labels", "confusions", "unknown_labels"}
+    assert set(found) == set(whole) - of_labels
+
+
+def test_lines_of_predictions_are_ascii_also_for_bytes_that_are_no_utf8():
+    rows = Rows(["\udcff卡", "b"], ["fee", "late"], {})
+    given = {"candidate": Answers(["x\u2028", "y"], [], np.zeros((2, 0)))}
+    lines = list(predictions.lines(rows, ["1", "2"], given))
+    assert all(line.isascii() and line.endswith("\n") for line in lines)
+    first = json.loads(lines[0])
+    assert first["source"] == "\udcff卡"
+    assert first["answers"] == {"candidate": {"prediction": "x\u2028", "score": None}}

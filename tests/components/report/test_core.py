@@ -89,22 +89,21 @@ FACTS = {
                 "value": None,
             },
         ],
-        "examples": {"Overall": 200, "language: en": 150},
-        "validation_ok": True,
-        "failures": [],
+        "rows": {"Overall": 200, "language: en": 150},
+        "checks": [
+            {
+                "metric": "accuracy",
+                "slice": "Overall",
+                "rule": "floor",
+                "bound": 0.8,
+                "score": {"value": 0.9123, "low": 0.9, "high": 0.95},
+                "other": None,
+                "passed": True,
+                "in_words": "accuracy 0.9123 reaches the floor 0.8000",
+            }
+        ],
+        "refused": None,
     },
-    "checks": [
-        {
-            "metric": "accuracy",
-            "slice": "Overall",
-            "rule": "floor",
-            "bound": 0.8,
-            "value": 0.9123,
-            "baseline": None,
-            "passed": True,
-            "in_words": "accuracy 0.9123 reaches the floor 0.8000",
-        }
-    ],
     "history": [
         {"epoch": 1, "loss": 1.5, "validation_loss": 1.25, "seconds": 61.04},
         {"epoch": 2, "loss": 0.75, "validation_loss": math.nan, "seconds": 60.0},
@@ -230,7 +229,7 @@ def test_without_any_baseline_the_page_says_so():
         ("account", "There is no account of the data"),
         ("findings", "The data gate has no result"),
         ("evaluation", "There are no metrics: the run stopped before"),
-        ("checks", "The gate has no result"),
+        ("evaluation", "The gate has no result"),
         ("history", "There is no history"),
         ("model_check", "The model was not checked"),
         ("lineage", "Nothing is recorded."),
@@ -264,27 +263,30 @@ def test_an_account_without_the_optional_fields_is_shown():
 
 
 NOT_PUSHED = {"pushed": False, "reasons": ["not blessed by the gate (Evaluator)"]}
-FAILED = {**FACTS["checks"][0], "passed": False, "in_words": "accuracy is below"}
+
+
+def evaluated(**changes):
+    return {"evaluation": {**FACTS["evaluation"], "checks": [], **changes}}
+
+
+FAILED = {
+    **FACTS["evaluation"]["checks"][0],
+    "passed": False,
+    "in_words": "accuracy is below",
+}
 
 
 @pytest.mark.parametrize(
     "changes, reasons",
     [
-        ({"checks": [FAILED]}, ("accuracy is below",)),
+        (evaluated(checks=[FAILED]), ("accuracy is below",)),
         (
-            {"checks": [FAILED], "model_check": {"problems": ["Too slow."]}},
+            {**evaluated(checks=[FAILED]), "model_check": {"problems": ["Too slow."]}},
             ("accuracy is below", "Too slow."),
         ),
         (
-            {
-                "evaluation": {
-                    "metrics": [],
-                    "failures": [
-                        {"slice": "Overall", "metric": "f1", "message": "no\n value"}
-                    ],
-                }
-            },
-            ("f1 for Overall: no value",),
+            evaluated(refused="The candidate gave 2 answers."),
+            ("The candidate gave 2 answers.",),
         ),
         (
             {"model_blessed": False},
@@ -292,7 +294,7 @@ FAILED = {**FACTS["checks"][0], "passed": False, "in_words": "accuracy is below"
         ),
         ({}, ("not blessed by the gate (Evaluator)",)),
     ],
-    ids=["check", "check_and_model", "tfma", "silent_gate", "pusher"],
+    ids=["check", "check_and_model", "no_answers", "silent_gate", "pusher"],
 )
 def test_a_refusal_gives_every_reason(changes, reasons):
     found = core.verdict({**FACTS, "pushed": NOT_PUSHED, **changes})
