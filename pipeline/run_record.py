@@ -175,9 +175,11 @@ def write(record: Record, run_dir: str) -> None:
       OSError: if the disk does not take it.
     """
     path = os.path.join(run_dir, plans.SUMMARY_FILE)
-    with open(f"{path}.incomplete", "w", encoding="utf-8") as f:
+    # Bytes of data that are no UTF-8 are lone surrogates, which JSON can write escaped.
+    part = f"{path}.incomplete"
+    with open(part, "w", encoding="utf-8", errors="backslashreplace") as f:
         json.dump(record, f, indent=1, ensure_ascii=False)
-    os.replace(f"{path}.incomplete", path)
+    os.replace(part, path)
 
 
 def unchanged_since(plan: Plan) -> Record | None:

@@ -61,6 +61,18 @@ class Scores:
             self._draws[key] - self._draws[minus],
         )
 
+    def renamed(self, names: Mapping[str, str], rows: int) -> "Scores":
+        """Some of the metrics, under other names.
+
+        Args:
+          names: {metric: its new name}.
+          rows: that these metrics are of.
+        """
+        new = {key: (key[0], names[key[1]]) for key in self._values if key[1] in names}
+        values = {new[key]: self._values[key] for key in new}
+        draws = {new[key]: self._draws[key] for key in new}
+        return Scores(rows, self.confidence, values, draws)
+
     def _interval(self, value: float, draws: np.ndarray) -> Interval:
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(draws, [tail, 1 - tail])

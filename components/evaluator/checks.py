@@ -25,7 +25,7 @@ class Check:
       other: the value that a "drop" or a "gain" compares with; None without one.
       difference: how much more the candidate has than that.
       passed: None if it could not be judged.
-      why: it cannot be compared, in a sentence; then it has failed.
+      why: it cannot be judged, in a sentence; then it has failed.
       rows_needed: about how many rows would tell, if the value is on the right side
         and its interval is not.
     """
@@ -48,7 +48,7 @@ class Check:
         if self.passed is None:
             return f"{subject} was not judged: {self._why_not_judged()}"
         if self.why:
-            return f"{subject} cannot be compared, so it cannot pass: {self.why}"
+            return f"{subject} cannot pass: {self.why}"
         if not all(map(math.isfinite, self.difference or self.score)):
             missing = "interval" if math.isfinite(self.score.value) else "value"
             return f"{subject} has no {missing}, so it cannot pass"

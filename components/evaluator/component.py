@@ -23,8 +23,8 @@ from tfx.utils import path_utils
 from components.evaluator import core, predictions, tfma_files, untuned
 from components.evaluator.asking import ask
 from components.evaluator.comparing import Asked, columns_seen
-from components.evaluator.evaluation import Rows
 from components.evaluator.gate import BASELINE, CANDIDATE
+from components.evaluator.rows import Rows
 from components.evaluator.settings import GateSettings
 from components.example_gen.examples import Example
 from components.example_gen.written import read_split
@@ -68,11 +68,10 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             task=task,
             folder=os.path.join(output.uri, "answers"),
         )
-        ids = [example.example_id for example in split]
         (model_run,) = input_dict["model_run"]
-        asked = untuned.join(asked, model_run.uri, ids)
+        asked = untuned.join(asked, model_run.uri, rows.example_ids)
         found = core.evaluate(rows, asked, gate, task=task)
-        _write(output.uri, found, rows, ids, asked)
+        _write(output.uri, found, rows, asked)
         tfma_files.write(
             found,
             output.uri,
@@ -169,6 +168,7 @@ def _rows(
             for column, known in in_train.items():
                 known.add(example.slices[column])
     return Rows(
+        example_ids=[example.example_id for example in split],
         sources=[example.text for example in split],
         targets=[example.target for example in split],
         columns={**columns, **columns_seen(columns, in_train)},
@@ -176,14 +176,12 @@ def _rows(
     )
 
 
-def _write(
-    folder: str, found: dict[str, Any], rows: Rows, ids: Sequence[str], asked: Asked
-) -> None:
+def _write(folder: str, found: dict[str, Any], rows: Rows, asked: Asked) -> None:
     with fileio.open(os.path.join(folder, EVALUATION_FILE), "w") as file:
         file.write(json.dumps(found, indent=1))
     path = os.path.join(folder, predictions.PREDICTIONS_FILE)
     with fileio.open(path, "w") as file:
-        for line in predictions.lines(rows, ids, asked.answers):
+        for line in predictions.lines(rows, asked.answers):
             file.write(line)
 
 

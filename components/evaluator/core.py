@@ -5,8 +5,8 @@ from typing import Any
 
 from components.evaluator import comparing, evaluation
 from components.evaluator.comparing import Asked
-from components.evaluator.evaluation import Rows
 from components.evaluator.gate import BASELINE, CANDIDATE, UNTUNED
+from components.evaluator.rows import Rows
 from components.evaluator.settings import GateSettings
 from trainer_module.settings import Task
 
@@ -30,11 +30,11 @@ def evaluate(
         found = evaluation.without_answers(len(rows.targets), gate)
         return {**found, "notes": notes, "refused": asked.refused[CANDIDATE]}
     incomparable = _incomparable(asked, gate)
-    if task == "classification":
-        found = evaluation.of_labels(rows, asked.answers, gate, incomparable)
-    else:
-        written = {model: given.predictions for model, given in asked.answers.items()}
-        found = evaluation.of_texts(rows, written, gate, incomparable)
+    of_task = {
+        "classification": evaluation.of_labels,
+        "summarization": evaluation.of_texts,
+    }
+    found = of_task[task](rows, asked.answers, gate, incomparable)
     return {**found, "notes": notes, "refused": None}
 
 

@@ -11,48 +11,35 @@ The outcome is plain data for JSON:
   blessed     whether the gate lets the candidate pass
   incomparable  {model: why the candidate cannot be held against it}
   left_out    {column: how many of its slices are not shown, the smallest ones}
-  labels      [{"model", "label", "precision", "recall", "f1", "rows"}], by name
+  labels      a classifier's labels by name; see `by_label.table`
   confusions  [{"model", "label", "prediction", "rows"}], the worst first
   unknown_labels  {model: {label: rows}}: true labels that it has never learned
+  examples    rows that tell the most; see `shown_examples.choose`
 """
 
-import dataclasses
 import itertools
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from components.evaluator import bootstrap, gate, slices
-from components.evaluator.bootstrap import Interval, Scores
+from components.evaluator import (
+    bootstrap,
+    by_label,
+    gate,
+    plain,
+    shown_examples,
+    slices,
+)
+from components.evaluator.bootstrap import Scores
 from components.evaluator.checks import Check
 from components.evaluator.gate import CANDIDATE, Gate, Key
+from components.evaluator.rows import Rows
 from components.evaluator.scores import classification, summarization
 from components.evaluator.scores.classification import Answers
 from components.evaluator.scores.sheet import Metric, Sheet
-from trainer_module.scoring import labels
 
-CONFUSIONS_KEPT = 50
 SLICES_OF_FEW_ROWS = 100  # Of each column; more would hide what matters.
-
-
-@dataclasses.dataclass(frozen=True)
-class Rows:
-    """The eval split.
-
-    Attributes:
-      sources: what the models read.
-      targets: labels, or references; see `texts.split_references`.
-      columns: by name, the value of each row, that it can be sliced by.
-      crosses: pairs of columns, whose values are crossed.
-    """
-
-    sources: Sequence[str]
-    targets: Sequence[str]
-    columns: Mapping[str, Sequence[str]]
-    crosses: Sequence[tuple[str, str]] = ()
 
 
 def of_labels(
@@ -67,6 +54,7 @@ def of_labels(
       answers: by model; `gate.CANDIDATE` among them.
       incomparable: see `gate.decide`.
     """
+    incomparable = incomparable or {}
     known = [model.names for model in answers.values()]
     predicted = [model.predictions for model in answers.values()]
     names = sorted({*rows.targets, *itertools.chain(*known, *predicted)})
@@ -74,38 +62,53 @@ def of_labels(
         model: classification.sheet(rows.targets, given, names)
         for model, given in answers.items()
     }
-    counts = {
-        model: Counter(zip(rows.targets, given.predictions, strict=True))
-        for model, given in answers.items()
+    of_label = by_label.score(
+        rows.targets,
+        sheets,
+        names,
+        confidence=the_gate.confidence,
+        draws=the_gate.draws,
+    )
+    checks = gate.decide_labels(
+        the_gate, of_label, by_label.METRICS, incomparable=incomparable
+    )
+    metrics = classification.METRICS
+    found = _evaluate(rows, sheets, metrics, the_gate, incomparable, checks)
+    likely = {
+        model: np.exp(-sheet.of_rows("surprise")) for model, sheet in sheets.items()
     }
     return {
-        **_evaluate(rows, sheets, classification.METRICS, the_gate, incomparable or {}),
-        "labels": list(_by_label(counts)),
-        "confusions": list(_confusions(counts)),
-        "unknown_labels": {
-            model: dict(Counter(t for t in rows.targets if t not in set(given.names)))
-            for model, given in answers.items()
-        },
+        **found,
+        "labels": list(by_label.table(of_label)),
+        "confusions": list(by_label.confusions(rows.targets, answers)),
+        "unknown_labels": by_label.unknown(rows.targets, answers),
+        "examples": shown_examples.choose(
+            rows, answers, likely, metric="probability of the true label"
+        ),
     }
 
 
 def of_texts(
     rows: Rows,
-    answers: Mapping[str, Sequence[str]],
+    answers: Mapping[str, Answers],
     the_gate: Gate,
     incomparable: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The evaluation of models that write.
 
     Args:
-      answers: by model, what it wrote for each row; `gate.CANDIDATE` among them.
+      answers: by model; `gate.CANDIDATE` among them.
       incomparable: see `gate.decide`.
     """
     sheets = {
-        model: summarization.sheet(rows.sources, rows.targets, texts)
-        for model, texts in answers.items()
+        model: summarization.sheet(rows.sources, rows.targets, given.predictions)
+        for model, given in answers.items()
     }
-    return _evaluate(rows, sheets, summarization.METRICS, the_gate, incomparable or {})
+    metrics = summarization.METRICS
+    found = _evaluate(rows, sheets, metrics, the_gate, incomparable or {})
+    likeness = {model: sheet.of_rows("rouge_l") for model, sheet in sheets.items()}
+    examples = shown_examples.choose(rows, answers, likeness, metric="rouge_l")
+    return {**found, "examples": examples}
 
 
 def without_answers(rows: int, the_gate: Gate) -> dict[str, Any]:
@@ -133,6 +136,7 @@ def _evaluate(
     metrics: Sequence[Metric],
     the_gate: Gate,
     incomparable: Mapping[str, str],
+    more_checks: Sequence[Check] = (),
 ) -> dict[str, Any]:
     found, left_out = _slices(rows, the_gate.min_slice_rows)
     keys = {slices.name(key): key for key, _ in found}
@@ -148,6 +152,7 @@ def _evaluate(
     checks = gate.decide(
         the_gate, scores, metrics, keys=keys, incomparable=incomparable
     )
+    checks = gate.failed_first([*checks, *more_checks])
     return {
         "rows": {where: of_slice.rows for where, of_slice in scores.items()},
         "slices": {where: dict(key) for where, key in keys.items()},
@@ -155,7 +160,7 @@ def _evaluate(
         "confidence": the_gate.confidence,
         "metrics": list(_values(scores, metrics)),
         "differences": list(_differences(scores, metrics)),
-        "checks": [_plain(check) for check in checks],
+        "checks": [plain.check(check) for check in checks],
         "blessed": gate.blessed(checks),
         "incomparable": dict(incomparable),
     }
@@ -198,7 +203,7 @@ def _values(
     for where, found in scores.items():
         for model, metric in itertools.product(found.models, metrics):
             key = {"slice": where, "model": model, "metric": metric.name}
-            yield {**key, **_numbers(found.of(model, metric.name))}
+            yield {**key, **plain.numbers(found.of(model, metric.name))}
 
 
 def _differences(
@@ -209,40 +214,4 @@ def _differences(
         for model, metric in itertools.product(others, metrics):
             key = {"slice": where, "model": model, "metric": metric.name}
             difference = found.difference(CANDIDATE, model, metric.name)
-            yield {**key, **_numbers(difference)}
-
-
-def _plain(check: Check) -> dict[str, Any]:
-    plain = {**vars(check), "in_words": check.in_words()}
-    for name in ("score", "difference"):
-        if plain[name] is not None:
-            plain[name] = _numbers(plain[name])
-    if plain["other"] is not None and not math.isfinite(plain["other"]):
-        plain["other"] = None
-    return plain
-
-
-def _numbers(interval: Interval) -> dict[str, float | None]:
-    """JSON has no NaN."""
-    return {
-        name: value if math.isfinite(value) else None
-        for name, value in interval._asdict().items()
-    }
-
-
-def _by_label(counts: Mapping[str, labels.Pairs]) -> Iterator[dict[str, Any]]:
-    for model, pairs in counts.items():
-        for label, score in labels.by_label(pairs).items():
-            yield {"model": model, "label": label, **score._asdict()}
-
-
-def _confusions(counts: Mapping[str, labels.Pairs]) -> Iterator[dict[str, Any]]:
-    for model, pairs in counts.items():
-        wrong = [(-n, *pair) for pair, n in pairs.items() if pair[0] != pair[1]]
-        for less, label, prediction in sorted(wrong)[:CONFUSIONS_KEPT]:
-            yield {
-                "model": model,
-                "label": label,
-                "prediction": prediction,
-                "rows": -less,
-            }
+            yield {**key, **plain.numbers(difference)}

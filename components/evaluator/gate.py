@@ -14,11 +14,14 @@ from components.evaluator.bootstrap import Interval, Scores, rows_needed
 from components.evaluator.checks import Check, Rule
 from components.evaluator.scores.sheet import Metric
 from components.evaluator.slices import OVERALL, columns, in_order
+from components.evaluator.slices import name as name_of_slice
 
 Key = tuple[tuple[str, str], ...]  # (column, value), for each column of a slice.
 
 CANDIDATE, BASELINE, UNTUNED = "candidate", "baseline", "untuned"
 _OTHERS: dict[Rule, str] = {"drop": BASELINE, "gain": UNTUNED}
+EVERY_LABEL = "*"
+NO_SUCH_LABEL = "no row and no model has this label. Mend its name in `gate.labels`."
 
 # A bound that is met to the last digit of a float is met.
 _SLACK = 1e-9
@@ -48,6 +51,8 @@ class Gate(Bounds, Protocol):
     def min_slice_rows(self) -> int: ...
     @property
     def slices(self) -> Mapping[str, Bounds]: ...
+    @property
+    def labels(self) -> Mapping[str, Bounds]: ...
 
 
 def decide(
@@ -77,6 +82,44 @@ def decide(
             checks += judge.checks(
                 bounds, where, scores[where], least_rows=gate.min_slice_rows
             )
+    return failed_first(checks)
+
+
+def decide_labels(
+    gate: Gate,
+    scores: Mapping[str, Scores],
+    metrics: Sequence[Metric],
+    *,
+    incomparable: Mapping[str, str] | None = None,
+) -> list[Check]:
+    """Every bound on a label, checked; failed ones first.
+
+    A label goes by the bounds under its own name, and others by those of `EVERY_LABEL`.
+
+    Args:
+      scores: by label, all that a row or a model has.
+      metrics: those that the bounds name.
+      incomparable: see `decide`.
+    """
+    judge = _Judge({m.name: m for m in metrics}, incomparable or {})
+    checks: list[Check] = []
+    for label in sorted({*scores, *gate.labels} - {EVERY_LABEL}):
+        bounds = gate.labels.get(label, gate.labels.get(EVERY_LABEL))
+        where = name_of_slice([("label", label)])
+        if bounds is None:
+            continue
+        if label not in scores:
+            checks += [
+                dataclasses.replace(check, passed=False, why=NO_SUCH_LABEL)
+                for check in _unjudged(bounds, where, rows=0)
+            ]
+            continue
+        least = gate.min_slice_rows
+        checks += judge.checks(bounds, where, scores[label], least_rows=least)
+    return failed_first(checks)
+
+
+def failed_first(checks: Sequence[Check]) -> list[Check]:
     return sorted(checks, key=lambda check: check.passed is not False)
 
 
@@ -94,18 +137,9 @@ class _Judge:
     def checks(
         self, bounds: Bounds, where: str, scores: Scores, *, least_rows: int
     ) -> Iterator[Check]:
-        rules: dict[Rule, Mapping[str, float]] = {
-            "floor": bounds.floors,
-            "ceiling": bounds.ceilings,
-            "drop": bounds.max_drop,
-            "gain": bounds.min_gain,
-        }
-        for rule, bound_of in rules.items():
-            for name, bound in bound_of.items():
-                check = Check(
-                    name, where, rule, bound, scores.rows, scores.of(CANDIDATE, name)
-                )
-                yield self._judged(check, scores, judge=scores.rows >= least_rows)
+        for check in _unjudged(bounds, where, scores.rows):
+            known = dataclasses.replace(check, score=scores.of(CANDIDATE, check.metric))
+            yield self._judged(known, scores, judge=scores.rows >= least_rows)
 
     def _judged(self, check: Check, scores: Scores, *, judge: bool) -> Check:
         metric, judged = self.metrics[check.metric], check.score
@@ -128,6 +162,18 @@ class _Judge:
             spread = margin.value - margin.low
             needed = rows_needed(scores.rows, spread, margin.value)
         return dataclasses.replace(check, passed=passed, rows_needed=needed)
+
+
+def _unjudged(bounds: Bounds, where: str, rows: int) -> Iterator[Check]:
+    rules: dict[Rule, Mapping[str, float]] = {
+        "floor": bounds.floors,
+        "ceiling": bounds.ceilings,
+        "drop": bounds.max_drop,
+        "gain": bounds.min_gain,
+    }
+    for rule, bound_of in rules.items():
+        for name, bound in bound_of.items():
+            yield Check(name, where, rule, bound, rows)
 
 
 def _margin(metric: Metric, rule: Rule, bound: float, judged: Interval) -> Interval:

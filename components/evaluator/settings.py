@@ -1,11 +1,11 @@
 """The `gate` section of a configuration: what a model must reach. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from components.evaluator.scores.facts import OF_TASK, Facts
+from components.evaluator.scores.facts import OF_LABEL, OF_TASK, Facts
 from components.evaluator.slices import CROSS, seen_column
 from trainer_module.settings import Section, Task
 
@@ -35,16 +35,19 @@ class GateSettings(Bounds):
 
     Attributes:
       slices: by column, or by two of `crosses` with " x " between them.
+      labels: by the name of a classifier's label, or "*" for those that have no entry
+        of their own.
       crosses: pairs of columns, whose values are crossed.
       seen: columns; for each X there is a column X_seen, that tells the rows whose
         value train has from the others.
-      min_slice_rows: a slice with fewer is shown and not judged.
+      min_slice_rows: a slice or label with fewer is shown and not judged.
       confidence: of the intervals, two-sided.
       draws: of the bootstrap.
       baseline: "reset" once, if the model blessed last can't be compared any more.
     """
 
     slices: dict[str, Bounds] = {}
+    labels: dict[str, Bounds] = {}
     crosses: tuple[tuple[str, str], ...] = ()
     seen: tuple[str, ...] = ()
     min_slice_rows: int = Field(30, ge=1)
@@ -52,10 +55,10 @@ class GateSettings(Bounds):
     draws: int = Field(2000, ge=100, le=100_000)
     baseline: Literal["compare", "reset"] = "compare"
 
-    @field_validator("slices", mode="before")
+    @field_validator("slices", "labels", mode="before")
     @classmethod
-    def _null_is_none(cls, slices: object) -> object:
-        return {} if slices is None else slices
+    def _null_is_none(cls, bounds: object) -> object:
+        return {} if bounds is None else bounds
 
 
 def check_gate(gate: GateSettings, task: Task, columns: Sequence[str]) -> None:
@@ -69,17 +72,23 @@ def check_gate(gate: GateSettings, task: Task, columns: Sequence[str]) -> None:
         pass, or that none could; a gate without a bound that closes it; slices of
         columns that there are not.
     """
+    of_task = OF_TASK[task]
     if not (gate.floors or gate.min_gain):
         raise ValueError(
             "`gate.floors` is empty: a gate without a floor would bless any model. "
-            f"Allowed metrics: {_allowed(_FLOOR, task)}"
+            f"Allowed metrics: {_allowed(_FLOOR, of_task)}"
         )
     _check_slices(gate, columns)
-    every = {"gate": gate, **{f"gate.slices.{k}": b for k, b in gate.slices.items()}}
-    for where, bounds in every.items():
-        for rule in _RULES:
-            for metric, bound in getattr(bounds, rule).items():
-                _check_bound(f"{where}.{rule}", rule, metric, bound, task)
+    _check_bounds("gate", gate, of_task, of=task)
+    for key, bounds in gate.slices.items():
+        _check_bounds(f"gate.slices.{key}", bounds, of_task, of=task)
+    if gate.labels and task != "classification":
+        raise ValueError(
+            "`gate.labels` holds bounds on a classifier's labels, and the task is "
+            f"{task}"
+        )
+    for key, bounds in gate.labels.items():
+        _check_bounds(f"gate.labels.{key}", bounds, OF_LABEL, of="a label")
 
 
 def _check_slices(gate: GateSettings, columns: Sequence[str]) -> None:
@@ -105,18 +114,27 @@ def _refuse_missing(
         )
 
 
-def _check_bound(key: str, rule: str, metric: str, bound: float, task: Task) -> None:
-    facts = OF_TASK[task].get(metric)
-    if facts is None:
-        raise ValueError(
-            f"`{key}` names a metric that {task} does not have: {metric!r}. "
-            f"Allowed: {_allowed(rule, task)}"
-        )
-    if not _suits(rule, facts):
-        raise ValueError(
-            f"`{key}.{metric}`: {_WHY_NOT[rule]}, and of {metric} "
-            f"{_BEST_IN_WORDS[facts.best]}. Allowed here: {_allowed(rule, task)}"
-        )
+def _check_bounds(
+    where: str, bounds: Bounds, metrics: Mapping[str, Facts], *, of: str
+) -> None:
+    for rule in _RULES:
+        for metric, bound in getattr(bounds, rule).items():
+            key = f"{where}.{rule}"
+            if metric not in metrics:
+                raise ValueError(
+                    f"`{key}` names a metric that {of} does not have: {metric!r}. "
+                    f"Allowed: {_allowed(rule, metrics)}"
+                )
+            if not _suits(rule, metrics[metric]):
+                raise ValueError(
+                    f"`{key}.{metric}`: {_WHY_NOT[rule]}, and of {metric} "
+                    f"{_BEST_IN_WORDS[metrics[metric].best]}. Allowed here: "
+                    f"{_allowed(rule, metrics)}"
+                )
+            _check_bound(key, rule, metric, bound, metrics[metric])
+
+
+def _check_bound(key: str, rule: str, metric: str, bound: float, facts: Facts) -> None:
     if rule == _FLOOR and not 0 < bound <= facts.most:
         raise ValueError(
             f"`{key}.{metric}` must be above 0 and at most {facts.most:g}, or it would "
@@ -147,8 +165,8 @@ _IN_VAIN = {
 }
 
 
-def _allowed(rule: str, task: Task) -> list[str]:
-    return [name for name, facts in OF_TASK[task].items() if _suits(rule, facts)]
+def _allowed(rule: str, metrics: Mapping[str, Facts]) -> list[str]:
+    return [name for name, facts in metrics.items() if _suits(rule, facts)]
 
 
 def _suits(rule: str, facts: Facts) -> bool:

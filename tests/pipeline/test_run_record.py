@@ -216,3 +216,12 @@ def test_text_statistics_are_read_from_the_artifact(make, tmp_path, cached):
 def test_text_statistics_of_refused_data_are_those_of_the_event(make):
     event = {"kind": "text_statistics", "statistics": STATISTICS}
     assert make(events=[event], code=1)["text_statistics"] == STATISTICS
+
+
+def test_record_takes_any_text_and_gives_it_back(make, tmp_path):
+    text = "a label \udcff of bytes that are no UTF-8, 卡"
+    events = [{"kind": "data", "account": {"labels": [text]}}]
+    record = make(events=events, result=result(), blessed=True)
+    run_record.write(record, str(tmp_path))
+    read = run_record.read_summary(str(tmp_path))
+    assert read["data"] == {"labels": [text]}

@@ -29,7 +29,7 @@ COMMAND = [sys.executable, "-m", "pipeline.cli", "tensorboard"]
 
 def record_of(run_id: str, model_run: pathlib.Path) -> dict:
     record = {"run_id": run_id, "outcome": "pushed", "partial": False, "key": "k"}
-    record |= {"push": None, "config": {}, "metrics": []}
+    record |= {"push": None, "config": {}, "evaluation": None}
     return {**record, "artifacts": {"Trainer": {"model_run": str(model_run)}}}
 
 

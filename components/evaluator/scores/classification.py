@@ -5,12 +5,20 @@ compared rightly.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse
 
-from components.evaluator.scores.sheet import Sheet, divided, mean, metrics_of
+from components.evaluator.scores.facts import OF_LABEL
+from components.evaluator.scores.sheet import (
+    Metric,
+    Sheet,
+    Value,
+    divided,
+    mean,
+    metrics_of,
+)
 
 TOP = 3  # Of `top3_accuracy`.
 LEAST_PROBABILITY = 1e-7  # About the smallest step that float32 makes beside 1.
@@ -128,6 +136,35 @@ def _macro_recall(sums: np.ndarray, _rows: np.ndarray) -> np.ndarray:
 def _macro_f1(sums: np.ndarray, _rows: np.ndarray) -> np.ndarray:
     hits, true, predicted = _of_labels(sums)
     return _mean_of_occurring(2 * hits / np.maximum(true + predicted, 1), true)
+
+
+def metrics_of_label(number: int, labels: int) -> list[Metric]:
+    """Precision, recall and F1 of one label, under the names of `facts.OF_LABEL`.
+
+    Each is NaN where its denominator is zero.
+
+    Args:
+      number: of the label, among as many `labels` as the sheet has.
+    """
+
+    def value(
+        share: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+    ) -> Value:
+        def of(sums: np.ndarray, _rows: np.ndarray) -> np.ndarray:
+            own = (sums[..., number + part * labels] for part in range(3))
+            return share(*own)
+
+        return of
+
+    shares = {
+        "precision": lambda hits, true, predicted: divided(hits, predicted),
+        "recall": lambda hits, true, predicted: divided(hits, true),
+        "f1": lambda hits, true, predicted: divided(2 * hits, true + predicted),
+    }
+    return [
+        Metric(name, facts.best, "labels", value(shares[name]))
+        for name, facts in OF_LABEL.items()
+    ]
 
 
 def _calibration_error(sums: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -63,6 +63,12 @@ _SUMMARIZATION = {
     ),
 }
 
+# Of each label of a classifier, apart.
+OF_LABEL: Mapping[str, Facts] = {
+    "precision": Facts("share that has the label, of what was given it"),
+    "recall": Facts("share that was given the label, of what has it"),
+    "f1": Facts("harmonic mean of the two"),
+}
 OF_TASK: Mapping[str, Mapping[str, Facts]] = {
     "classification": _CLASSIFICATION,
     "summarization": _SUMMARIZATION,

@@ -61,6 +61,15 @@ class Sheet:
         """The sheet of some rows: bool [rows], or their numbers."""
         return Sheet(self.lines[chosen], self.blocks)
 
+    def block(self, name: str) -> "Sheet":
+        """The sheet of one block alone."""
+        lines = scipy.sparse.csr_array(self.lines[:, self.blocks[name]])
+        return Sheet(lines, {name: slice(0, lines.shape[1])})
+
+    def of_rows(self, block: str) -> np.ndarray:
+        """float64 [rows], what each row adds to a block of one column."""
+        return np.asarray(self.block(block).lines.sum(axis=1))
+
     def sums(self, times: np.ndarray) -> np.ndarray:
         """float64 [..., rows], how often each row counts -> [..., columns]."""
         return np.asarray(times @ self.lines)

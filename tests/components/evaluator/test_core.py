@@ -7,11 +7,11 @@ import pytest
 
 from components.evaluator import comparing, core, predictions
 from components.evaluator.comparing import Asked
-from components.evaluator.evaluation import Rows
+from components.evaluator.rows import Rows
 from components.evaluator.scores.classification import Answers
 from components.evaluator.settings import GateSettings
 
-ROWS = Rows(["a", "b"], ["fee", "late"], {"language": ["en", "zh"]})
+ROWS = Rows(["1", "2"], ["a", "b"], ["fee", "late"], {"language": ["en", "zh"]})
 GATE = GateSettings(floors={"accuracy": 0.5}, draws=100)
 
 
@@ -54,14 +54,14 @@ def test_candidate_without_answers_passes_nothing_and_has_the_same_parts():
     )
     assert (found["blessed"], found["refused"]) == (False, "It cannot be loaded.")
     assert whole["refused"] is None
-    of_labels = {"labels", "confusions", "unknown_labels"}
+    of_labels = {"labels", "confusions", "unknown_labels", "examples"}
     assert set(found) == set(whole) - of_labels
 
 
 def test_lines_of_predictions_are_ascii_also_for_bytes_that_are_no_utf8():
-    rows = Rows(["\udcff卡", "b"], ["fee", "late"], {})
+    rows = Rows(["1", "2"], ["\udcff卡", "b"], ["fee", "late"], {})
     given = {"candidate": Answers(["x\u2028", "y"], [], np.zeros((2, 0)))}
-    lines = list(predictions.lines(rows, ["1", "2"], given))
+    lines = list(predictions.lines(rows, given))
     assert all(line.isascii() and line.endswith("\n") for line in lines)
     first = json.loads(lines[0])
     assert first["source"] == "\udcff卡"

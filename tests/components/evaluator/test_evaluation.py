@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from components.evaluator import evaluation
-from components.evaluator.evaluation import Rows
+from components.evaluator.rows import Rows
 from components.evaluator.scores.classification import Answers
 
 NAMES = ("fee", "late", "lost")
@@ -16,7 +16,13 @@ NAMES = ("fee", "late", "lost")
 
 def gate(**given):
     kinds = dict.fromkeys(("floors", "ceilings", "max_drop", "min_gain"), {})
-    extra = {"slices": {}, "min_slice_rows": 2, "confidence": 0.95, "draws": 200}
+    extra = {
+        "slices": {},
+        "labels": {},
+        "min_slice_rows": 2,
+        "confidence": 0.95,
+        "draws": 200,
+    }
     return types.SimpleNamespace(**{**kinds, **extra, **given})
 
 
@@ -28,7 +34,12 @@ def answers(predictions, names=NAMES):
     return Answers(predictions, names, scores)
 
 
+def written(*texts):
+    return Answers(texts, [], np.zeros((len(texts), 0)))
+
+
 ROWS = Rows(
+    example_ids=["1", "2", "3", "4"],
     sources=["a", "b", "c", "d"],
     targets=["fee", "fee", "late", "lost"],
     columns={"language": ["en", "zh", "en", "en"], "channel": ["", "app", "app", "2"]},
@@ -81,7 +92,7 @@ def test_crosses_have_each_combination_that_a_row_has():
 
 def test_of_many_small_slices_the_largest_are_shown_and_the_others_counted():
     values = [str(n) for n in range(150)] + ["3", "149"]
-    rows = Rows(["a"] * 152, ["fee"] * 152, {"product": values})
+    rows = Rows(["1"] * 152, ["a"] * 152, ["fee"] * 152, {"product": values})
     found = evaluation.of_labels(
         rows, {"candidate": answers(["fee"] * 152)}, gate(min_slice_rows=3)
     )
@@ -110,7 +121,10 @@ def test_labels_and_confusions_are_told_the_worst_first():
         {"model": "candidate", "label": "lost", "prediction": "fee", "rows": 1},
     ]
     late = next(entry for entry in found["labels"] if entry["label"] == "late")
-    assert (late["precision"], late["recall"], late["rows"]) == (1 / 3, 1.0, 1)
+    assert (late["model"], late["rows"]) == ("candidate", 1)
+    assert late["precision"]["value"] == 1 / 3
+    # A draw without the row has no recall.
+    assert late["recall"] == {"value": 1.0, "low": None, "high": None}
 
 
 def test_gate_decides_and_says_why():
@@ -121,6 +135,43 @@ def test_gate_decides_and_says_why():
     assert "is below the floor 0.9000" in refused["checks"][0]["in_words"]
     passed = evaluation.of_labels(ROWS, given, gate(floors={"accuracy": 0.1}))
     assert passed["blessed"] is True
+
+
+def test_bounds_on_labels_take_part_in_the_verdict():
+    given = {"candidate": answers(["fee", "fee", "late", "late"] * 50)}
+    fifty = dataclasses.replace(
+        ROWS,
+        **{
+            name: list(getattr(ROWS, name)) * 50
+            for name in ("example_ids", "sources", "targets")
+        },
+        columns={},
+    )
+    settings = gate(
+        floors={"accuracy": 0.5},
+        labels={"*": gate(floors={"recall": 0.5}), "fee": gate(floors={"f1": 1.0})},
+    )
+    found = evaluation.of_labels(fifty, given, settings)
+    assert [(c["slice"], c["metric"], c["passed"]) for c in found["checks"]] == [
+        ("label: lost", "recall", False),
+        ("Overall", "accuracy", True),
+        ("label: fee", "f1", True),
+        ("label: late", "recall", True),
+    ]
+    assert found["blessed"] is False
+
+
+def test_examples_are_those_that_tell_the_most():
+    given = {
+        "candidate": answers(["fee", "late", "late", "lost"]),
+        "baseline": answers(["late", "fee", "late", "lost"]),
+    }
+    found = evaluation.of_labels(ROWS, given, gate())["examples"]
+    assert found["metric"] == "probability of the true label"
+    assert [row["example_id"] for row in found["gained"]] == ["1"]
+    assert [row["example_id"] for row in found["lost"]] == ["2"]
+    scores = found["lost"][0]["scores"]
+    assert scores == pytest.approx({"candidate": 0.1, "baseline": 0.8})
 
 
 def test_outcome_is_json_without_nan():
@@ -144,13 +195,14 @@ def test_same_rows_give_the_same_outcome():
 
 def test_written_texts_are_scored_against_source_and_references():
     rows = Rows(
+        ["1", "2"],
         ["My card was lost in Porto.", "The fee is too high."],
         ["Card lost.\x1eLost card in Porto.", "High fee."],
         {"language": ["en", "en"]},
     )
     given = {
-        "candidate": ["Lost card in Porto.", ""],
-        "baseline": ["Lost card in Lisbon.", "High fee."],
+        "candidate": written("Lost card in Porto.", ""),
+        "baseline": written("Lost card in Lisbon.", "High fee."),
     }
     settings = gate(ceilings={"empty": 0.1}, max_drop={"rouge_l": 0.1})
     found = evaluation.of_texts(rows, given, settings)

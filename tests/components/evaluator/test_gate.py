@@ -34,7 +34,7 @@ def scores(rows=1000, *, of="right", **shares):
 
 def bounds(**given):
     kinds = dict.fromkeys(("floors", "ceilings", "max_drop", "min_gain"), {})
-    extra = {"slices": {}, "min_slice_rows": 30}
+    extra = {"slices": {}, "labels": {}, "min_slice_rows": 30}
     return types.SimpleNamespace(**{**kinds, **extra, **given})
 
 
@@ -156,9 +156,7 @@ def test_baseline_that_cannot_be_compared_fails_with_the_reason():
         incomparable={"baseline": "it knows other labels."},
     )
     assert check.passed is False
-    assert check.in_words() == (
-        "accuracy cannot be compared, so it cannot pass: it knows other labels."
-    )
+    assert check.in_words() == ("accuracy cannot pass: it knows other labels.")
 
 
 def test_bounds_of_a_cross_hold_in_its_slices_alone():
@@ -221,6 +219,50 @@ def test_slice_of_few_rows_neither_blocks_nor_passes_in_silence(rows):
 def test_slice_that_no_row_has_is_not_checked():
     settings = bounds(slices={"product": bounds(floors={"accuracy": 0.5})})
     assert decide(settings, by_language(100)) == []
+
+
+def of_labels(settings, found, **more):
+    return gate.decide_labels(settings, found, METRICS, **more)
+
+
+def test_label_goes_by_its_own_bounds_and_others_by_those_of_every_label():
+    labels = {
+        "*": bounds(floors={"accuracy": 0.5}),
+        "fee": bounds(floors={"accuracy": 0.95}),
+        "late": bounds(),
+    }
+    found = {name: scores(candidate=0.9) for name in ("fee", "late", "lost")}
+    checks = of_labels(bounds(labels=labels), found)
+    assert [(c.slice, c.bound, c.passed) for c in checks] == [
+        ("label: fee", 0.95, False),
+        ("label: lost", 0.5, True),
+    ]
+
+
+def test_label_of_few_rows_is_not_judged():
+    labels = {"fee": bounds(floors={"accuracy": 0.95})}
+    (check,) = of_labels(bounds(labels=labels), {"fee": scores(29, candidate=0.1)})
+    assert check.passed is None
+
+
+def test_bound_on_a_label_that_nobody_knows_fails():
+    labels = {"fees": bounds(floors={"accuracy": 0.5})}
+    (check,) = of_labels(bounds(labels=labels), {"fee": scores(candidate=0.9)})
+    assert check.passed is False
+    assert check.in_words() == (
+        "accuracy for label: fees cannot pass: no row and no model has this label. "
+        "Mend its name in `gate.labels`."
+    )
+
+
+def test_label_is_not_held_against_a_baseline_that_cannot_be_compared():
+    labels = {"*": bounds(max_drop={"accuracy": 0.1})}
+    (check,) = of_labels(
+        bounds(labels=labels),
+        {"fee": scores(candidate=0.9, baseline=0.9)},
+        incomparable={"baseline": "it knows other labels."},
+    )
+    assert (check.passed, check.why) == (False, "it knows other labels.")
 
 
 def test_nothing_judged_is_not_blessed():

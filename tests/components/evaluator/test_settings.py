@@ -31,6 +31,7 @@ FLOORS = {"accuracy": 0.5}
             "classification",
             {
                 "floors": FLOORS,
+                "labels": {"*": {"floors": {"recall": 0.2}}, "fee": {}},
                 "seen": ["channel"],
                 "crosses": [["language", "channel_seen"]],
                 "slices": {
@@ -99,6 +100,28 @@ def test_slice_of_a_column_that_there_is_not_is_refused(gate, said):
 def test_bound_in_a_slice_is_named_with_its_key():
     gate = {"floors": FLOORS, "slices": {"channel": {"floors": {"accuracy": 2}}}}
     assert "`gate.slices.channel.floors.accuracy`" in refusal(**gate)
+
+
+@pytest.mark.parametrize(
+    "task, labels, said",
+    [
+        (
+            "classification",
+            {"fee": {"floors": {"accuracy": 0.5}}},
+            "`gate.labels.fee.floors` names a metric that a label does not have: "
+            "'accuracy'. Allowed: ['precision', 'recall', 'f1']",
+        ),
+        (
+            "classification",
+            {"*": {"ceilings": {"recall": 0.5}}},
+            "`gate.labels.*.ceilings.recall`: a ceiling is for what should be low",
+        ),
+        ("summarization", {"fee": {}}, "and the task is summarization"),
+    ],
+)
+def test_bound_on_labels_that_decides_nothing_is_refused(task, labels, said):
+    floors = FLOORS if task == "classification" else {"rouge_l": 0.1}
+    assert said in refusal(task, floors=floors, labels=labels)
 
 
 @pytest.mark.parametrize("bound", [-0.1, float("nan"), float("inf")])

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from components.evaluator import evaluation
-from components.evaluator.evaluation import Rows
+from components.evaluator.rows import Rows
 from components.evaluator.scores.classification import Answers
 
 pytestmark = pytest.mark.slow
 
 NAMES = ("fee", "late")
 ROWS = Rows(
+    example_ids=["1", "2", "3", "4"],
     sources=["a", "b", "c", "d"],
     targets=["fee", "fee", "late", "late"],
     columns={"channel": ["app", "app", "\udce9", "web, shop"]},
@@ -26,7 +27,7 @@ def answers(*predictions):
 
 
 def gate(**floors):
-    none = dict.fromkeys(("ceilings", "max_drop", "min_gain", "slices"), {})
+    none = dict.fromkeys(("ceilings", "max_drop", "min_gain", "slices", "labels"), {})
     numbers = {"min_slice_rows": 1, "confidence": 0.95, "draws": 200}
     return types.SimpleNamespace(floors=floors, **none, **numbers)
 

@@ -32,6 +32,14 @@ def values(targets, answers, names=NAMES):
     return {m.name: float(sheet.value(m, sums, rows)) for m in classification.METRICS}
 
 
+def of_labels(targets, answers):
+    """{metric: value} of each label."""
+    sheet = classification.sheet(targets, answers, NAMES).block("labels")
+    sums, rows = sheet.sums(np.ones(sheet.rows)), np.array(sheet.rows)
+    every = [classification.metrics_of_label(n, len(NAMES)) for n in range(len(NAMES))]
+    return [{m.name: float(sheet.value(m, sums, rows)) for m in own} for own in every]
+
+
 def test_metrics_are_those_of_scikit_learn(answered):
     targets, answers = answered
     predictions, scores = answers.predictions, answers.scores
@@ -51,6 +59,13 @@ def test_metrics_are_those_of_scikit_learn(answered):
     assert found["log_loss"] == pytest.approx(
         sklearn.metrics.log_loss(targets, scores, labels=NAMES)
     )
+    of_each = sklearn.metrics.precision_recall_fscore_support(
+        targets, predictions, labels=NAMES
+    )
+    assert of_labels(targets, answers) == [
+        pytest.approx(dict(zip(("precision", "recall", "f1"), of_label, strict=False)))
+        for of_label in zip(*of_each, strict=True)
+    ]
     # Scores within one bin are taken as equal.
     area = sklearn.metrics.roc_auc_score(
         targets, scores, multi_class="ovr", labels=NAMES
