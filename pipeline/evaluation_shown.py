@@ -10,6 +10,7 @@ from trainer_module.settings import METRICS
 
 Record = Mapping[str, Any]
 OVERALL = "Overall"
+_REASONS_SHOWN = 20
 _OTHERS = {"baseline": "the model blessed last", "untuned": "the untuned checkpoint"}
 
 
@@ -62,9 +63,11 @@ def notes(evaluation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def why_not(record: Record) -> Sequence[str]:
-    """Why a model was refused; never empty."""
+    """Why a model was refused; never empty. Of very many reasons the report has all."""
     evaluation, check = record["evaluation"] or {}, record["model_check"] or {}
-    reasons = [c["in_words"] for c in evaluation.get("checks", ()) if _failed(c)]
+    failed = [c["in_words"] for c in evaluation.get("checks", ()) if _failed(c)]
+    reasons, more = failed[:_REASONS_SHOWN], len(failed[_REASONS_SHOWN:])
+    reasons += [f"{more:,} more bounds are missed; the report has all."] * bool(more)
     if evaluation.get("refused"):
         reasons.insert(0, evaluation["refused"])
     reasons += [f"ModelCheck: {_message(p)}" for p in check.get("problems") or []]
@@ -72,9 +75,10 @@ def why_not(record: Record) -> Sequence[str]:
 
 
 def _names(record: Record) -> list[str]:
-    """Of the metrics that are shown; those of one check come once."""
-    config = record["config"]
-    gated = [check["metric"] for check in record["evaluation"]["checks"]]
+    """Of the metrics that are shown; those of one label have no column."""
+    config, evaluation = record["config"], record["evaluation"]
+    of_slices = {entry["metric"] for entry in evaluation["metrics"]}
+    gated = {check["metric"] for check in evaluation["checks"]} & of_slices
     return list(dict.fromkeys((*METRICS[config["task"]], *sorted(gated))))
 
 

@@ -98,13 +98,23 @@ def test_candidate_that_did_not_answer_is_refused_in_words(said):
 
 
 def test_metric_of_the_gate_is_shown_beside_the_main_ones(said):
-    check = {"metric": "log_loss", "passed": True, "in_words": ""}
+    of_label = {"metric": "recall", "passed": True, "in_words": ""}
+    checks = [of_label | {"metric": "log_loss"}] * 2 + [of_label]
     found = evaluation(
-        metrics=[metric(2.0, name="log_loss")], rows={"Overall": 9}, checks=[check] * 2
+        metrics=[metric(2.0, name="log_loss")], rows={"Overall": 9}, checks=checks
     )
     said.finish(record("done", evaluation=found))
     assert "log_loss" in said.text()
     assert said.text().count("2.0000") == 1
+    assert "recall" not in said.text()
+
+
+def test_very_many_reasons_are_cut_and_counted(said):
+    check = {"metric": "recall", "passed": False, "in_words": "recall is low"}
+    found = evaluation(checks=[check] * 25)
+    said.finish(record("not blessed", evaluation=found))
+    assert said.text().count("recall is low") == 20
+    assert "  - 5 more bounds are missed; the report has all." in said.text()
 
 
 def test_difference_to_the_other_models_is_told_with_its_interval(said):
