@@ -1,12 +1,16 @@
 """The commands of the documentation: each one parses, and names files that exist."""
 
+import itertools
 import pathlib
 import re
 import shlex
 
 import click
 import pytest
+import yaml
 
+from components.evaluator.scores import facts
+from components.evaluator.settings import GateSettings, check_gate
 from pipeline.cli import run, texttune
 from tests import documented_faults
 
@@ -65,3 +69,14 @@ def test_fault_of_a_data_file_gets_the_message_that_is_documented(fault, tmp_pat
     """`python -m tests.documented_faults` prints the list anew."""
     page = (ROOT / "docs" / "data.md").read_text("utf-8")
     assert documented_faults.paragraph(fault, tmp_path) in page
+
+
+def test_every_metric_is_documented_and_the_gate_shown_is_a_valid_one():
+    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    every = {*facts.OF_LABEL, *itertools.chain(*facts.OF_TASK.values())}
+    # ROUGE's parts are told once for all.
+    whole = {n for n in every if not re.fullmatch("rouge.*_(precision|recall)", n)}
+    assert {name for name in whole if f"`{name}`" not in page} == set()
+    shown = yaml.safe_load(re.search("```yaml\n(.*?)```", page, re.S).group(1))
+    gate = GateSettings.model_validate(shown["gate"])
+    check_gate(gate, "classification", ["language"])
