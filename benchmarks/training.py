@@ -119,13 +119,13 @@ def train(folder: str, job: dict) -> dict:
     from trainer_module.loop.dropout import Masks
     from trainer_module.loop.feed import Feed
     from trainer_module.loop.trainer import Report, Trainer
-    from trainer_module.tasks import base
+    from trainer_module.tasks import building
 
     settings = _settings(job)
     tf.keras.utils.set_random_seed(job["seed"])
     strategy = strategies.build("auto")
     with precision.policy(settings.train.precision):
-        task = base.build(settings, os.path.join(folder, "label_names"))
+        task = building.build(settings, os.path.join(folder, "label_names"))
     rows = _rows(folder, records, tf)
     most = batching.MAX_SHAPES
     if strategies.on_cpu():

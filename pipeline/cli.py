@@ -13,6 +13,7 @@ import click
 from pipeline.commands.schema import schema
 from pipeline.commands.tensorboard import tensorboard
 from pipeline.commands.tune import tune
+from pipeline.shipped import shipped_config
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -263,16 +264,6 @@ def create(
             f"first is line {unread[0].number}: {unread[0].problem}."
         )
     click.echo(f"{output}: a T5 with random weights. Use it as model.checkpoint.")
-
-
-def shipped_config(name: str) -> str:
-    """The path of a config that ships: `configs/` in a checkout, or in the package."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    for folder in (os.path.join(os.path.dirname(here), "configs"), f"{here}/configs"):
-        path = os.path.join(folder, f"{name}.yaml")
-        if os.path.exists(path):
-            return os.path.relpath(path)
-    raise FileNotFoundError(f"The package ships no config {name!r}.")
 
 
 if __name__ == "__main__":

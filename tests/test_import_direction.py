@@ -1,6 +1,7 @@
 """Imports go one way, and the pure modules stay free of what is slow to import."""
 
 import ast
+import graphlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +82,7 @@ PURE = (
     "pipeline/run_record.py",
     "pipeline/schema_files.py",
     "pipeline/schema_tools.py",
+    "pipeline/shipped.py",
     "pipeline/tensorboard_server.py",
     "pipeline/terminal.py",
     "pipeline/trainings.py",
@@ -209,3 +211,17 @@ def test_package_imports_only_what_lies_below_it(package: str) -> None:
 def test_pure_module_imports_nothing_slow(path: Path) -> None:
     chain = chain_to_slow(path)
     assert chain is None, " -> ".join(chain or [])
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Not even from within functions: each can then be read, and changed, by itself."""
+    files = [file for package in ALLOWED for file in modules_of(package)]
+    ties = {
+        dotted_name(file): {
+            dotted_name(found)
+            for name in imported_by(file, inside_functions=True)
+            if (found := file_of(name)) and found.name != "__init__.py"
+        }
+        for file in files
+    }
+    graphlib.TopologicalSorter(ties).prepare()

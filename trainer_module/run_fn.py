@@ -25,7 +25,7 @@ from trainer_module.loop.training import Data, Training
 from trainer_module.monitoring.watch import Watch
 from trainer_module.progress import report
 from trainer_module.settings import TrainerSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import base, building
 
 HISTORY_FILE = "history.json"
 
@@ -172,7 +172,7 @@ def _plain(training: Training) -> base.Task:
     if alone and settings.train.precision == "float32":
         return task
     with precision.policy("float32"):
-        plain = base.build(settings, training.data.label_names_path)
+        plain = building.build(settings, training.data.label_names_path)
     pairs = zip(plain.model.variables, task.model.variables, strict=True)
     for variable, trained in pairs:
         variable.assign(trained.numpy())

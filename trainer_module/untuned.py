@@ -18,7 +18,7 @@ from trainer_module.input.records import Rows
 from trainer_module.loop import precision
 from trainer_module.progress import Refusal
 from trainer_module.settings import TrainerSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 from trainer_module.tasks.base import Task
 
 _BATCH_SIZE = 32
@@ -34,7 +34,7 @@ def write(
 ) -> None:
     """Asks the untuned checkpoint about `held_out`; see `signatures.UNTUNED_FILE`."""
     with precision.policy("float32"):
-        task = base.build(settings, label_names_path)
+        task = building.build(settings, label_names_path)
     try:
         told = (
             _texts(task, held_out)

@@ -48,7 +48,7 @@ def _runs_dir(root: str | None, config_path: str | None) -> str:
         return os.path.join(os.path.abspath(root), "runs")
 
     from pipeline import plan
-    from pipeline.cli import shipped_config
     from pipeline.config import load
+    from pipeline.shipped import shipped_config
 
     return plan.runs_dir(load(config_path or shipped_config("intent")))

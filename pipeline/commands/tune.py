@@ -62,8 +62,8 @@ def tune(
             f"with a letter or digit. Received: {study!r}.",
             param_hint="--study",
         )
-    from pipeline.cli import shipped_config
     from pipeline.config import Config, load
+    from pipeline.shipped import shipped_config
     from pipeline.tuning.running import Asked
     from pipeline.tuning.running import tune as search
     from pipeline.tuning.space import Values, override

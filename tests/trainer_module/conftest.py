@@ -153,11 +153,11 @@ def label_names_path(tmp_path_factory) -> str:
 @pytest.fixture(scope="session")
 def tiny_task(settings_for, tiny_bert_dir, tiny_t5_dir, label_names_path):
     """Makes a task with its model, freshly read from the tiny checkpoint."""
-    from trainer_module.tasks import base
+    from trainer_module.tasks import building
 
     def make(task: str, **changes):
         path = tiny_bert_dir if task == "classification" else tiny_t5_dir
-        return base.build(settings_for(task, path, **changes), label_names_path)
+        return building.build(settings_for(task, path, **changes), label_names_path)
 
     return make
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from trainer_module import export
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def make(kind, settings_for, checkpoint, folder):
     shutil.copytree(checkpoint, copy)
     names.write_bytes("".join(f"{name}\n" for name in LABEL_NAMES).encode())
     tf.keras.utils.set_random_seed(0)
-    task = base.build(
+    task = building.build(
         settings_for(kind, str(copy)),
         str(names) if kind == "classification" else None,
     )

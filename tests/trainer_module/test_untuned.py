@@ -9,7 +9,7 @@ import tf_keras
 
 from trainer_module import untuned
 from trainer_module.input.records import Rows
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_t5_writes_what_the_checkpoint_would_serve(ask):
     )
     settings, told = ask("summarization", rows, rows)
     tf_keras.backend.clear_session()
-    task = base.build(settings, None)
+    task = building.build(settings, None)
     alone = [
         task.read_predictions(task.write({"input_ids": tf.constant([row])}).numpy())[0]
         for row in ids

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from trainer_module import export, warm_start
 from trainer_module.progress import Refusal
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def build(settings_for, tiny_bert_dir, tiny_t5_dir, label_names_path):
         if kind != "t5":
             model = {"pooling": kind, **model}
         settings = settings_for(task, path, model=model)
-        return base.build(
+        return building.build(
             settings, labels or label_names_path, warm_start_dir=str(folder)
         )
 
@@ -107,9 +107,9 @@ def test_mt5_goes_on_from_what_is_exported_as_a_t5(tiny_t5_dir, settings_for, tm
     config |= {"model_type": "mt5", "tie_word_embeddings": True}
     (checkpoint / "config.json").write_text(json.dumps(config))
     settings = settings_for("summarization", str(checkpoint))
-    task = base.build(settings, None)
+    task = building.build(settings, None)
     export.save_hugging_face(task, str(checkpoint), str(tmp_path / "Format-HF"))
-    warm = base.build(settings, None, warm_start_dir=str(tmp_path / "Format-HF"))
+    warm = building.build(settings, None, warm_start_dir=str(tmp_path / "Format-HF"))
     assert len(warm.model.variables) == len(task.model.variables)
 
 
@@ -117,7 +117,7 @@ def test_dropout_is_the_jobs_not_the_exported_models(
     exported, settings_for, tiny_bert_dir, label_names_path
 ):
     settings = settings_for("classification", tiny_bert_dir, train={"dropout": 0.25})
-    warm = base.build(
+    warm = building.build(
         settings, label_names_path, warm_start_dir=str(exported["cls"][1])
     )
     assert warm.model.config.hidden_dropout_prob == 0.25
@@ -126,9 +126,9 @@ def test_dropout_is_the_jobs_not_the_exported_models(
 def test_dozen_labels_keep_their_order(settings_for, tiny_bert_dir, tmp_path):
     labels = labels_file(tmp_path, *(f"label {n:02}" for n in range(12)))
     settings = settings_for("classification", tiny_bert_dir)
-    task = base.build(settings, labels)
+    task = building.build(settings, labels)
     export.save_hugging_face(task, tiny_bert_dir, str(tmp_path / "Format-HF"))
-    warm = base.build(settings, labels, warm_start_dir=str(tmp_path / "Format-HF"))
+    warm = building.build(settings, labels, warm_start_dir=str(tmp_path / "Format-HF"))
     kernels = [t.model.classifier.kernel.numpy() for t in (task, warm)]
     np.testing.assert_array_equal(*kernels)
 

@@ -32,7 +32,7 @@ from trainer_module.loop.keeper import Keeper
 from trainer_module.loop.trainer import Report, Trainer
 from trainer_module.progress import Refusal, report
 from trainer_module.settings import TrainerSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Data:
 
     Attributes:
       train, held_out: the splits.
-      label_names_path: of a classification; see `tasks.base.build`.
+      label_names_path: of a classification; see `tasks.building.build`.
       warm_start_dir: Format-HF of the model to start from; None for the checkpoint.
     """
 
@@ -74,7 +74,7 @@ class Training:
         self.store, self._train = store, train
         tf.keras.utils.set_random_seed(train.seed)
         with precision.policy(train.precision), strategy.scope():
-            self.task = base.build(
+            self.task = building.build(
                 settings,
                 data.label_names_path,
                 warm_start_dir=data.warm_start_dir,
@@ -174,7 +174,7 @@ class Training:
         if self._train.head_start == "random" or self.data.warm_start_dir:
             return
         with precision.policy("float32"):
-            alone = base.build(self.settings, self.data.label_names_path)
+            alone = building.build(self.settings, self.data.label_names_path)
         found = linear_probe.fit(alone, self.data.train, classes=len(alone.label_names))
         head = self.task.model.classifier.weights
         with self.strategy.scope():

@@ -7,8 +7,6 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from trainer_module.settings import TrainerSettings
-
 Batch = Mapping[str, tf.Tensor]
 
 
@@ -68,29 +66,3 @@ def mean_of_real(states: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     # A row that is all padding has no token to divide by.
     count = tf.maximum(tf.reduce_sum(real, axis=1), 1.0)
     return tf.reduce_sum(tf.cast(states, tf.float32) * real, axis=1) / count
-
-
-def build(
-    settings: TrainerSettings,
-    label_names_path: str | None,
-    *,
-    warm_start_dir: str | None = None,
-) -> Task:
-    """Loads the checkpoint as the task's model. Call it inside the strategy's scope.
-
-    Args:
-      warm_start_dir: a model that was exported before, whose weights are taken in
-        place of the checkpoint's; see `warm_start`.
-
-    Raises:
-      Refusal: if the checkpoint or the exported model cannot be used.
-    """
-    if settings.task == "classification":
-        from trainer_module.tasks.classification import Classification
-
-        if label_names_path is None:
-            raise ValueError("Classification needs the file of label names.")
-        return Classification(settings, label_names_path, warm_start_dir)
-    from trainer_module.tasks.summarization import Summarization
-
-    return Summarization(settings, warm_start_dir)

@@ -50,7 +50,7 @@ def two_layers(tmp_path_factory, tiny_bert_dir, tiny_t5_dir):
 @pytest.fixture(scope="session")
 def task_of(settings_for, two_layers, label_names_path):
     """Makes a task from one of `two_layers`; "bert_mean" pools by the mean."""
-    from trainer_module.tasks import base
+    from trainer_module.tasks import building
 
     def make(kind: str, **changes):
         checkpoint, _, pooling = kind.partition("_mean")
@@ -58,7 +58,7 @@ def task_of(settings_for, two_layers, label_names_path):
         if "bert" in kind and kind.endswith("_mean"):
             changes = {**changes, "model": {"pooling": "mean"}}
         settings = settings_for(task, two_layers[checkpoint], **changes)
-        return base.build(settings, label_names_path)
+        return building.build(settings, label_names_path)
 
     return make
 

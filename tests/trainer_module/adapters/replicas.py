@@ -15,7 +15,7 @@ from tests.trainer_module.descent import Descent
 from trainer_module import adapters, export
 from trainer_module.loop.trainer import Trainer
 from trainer_module.settings import Lora, ModelSettings, TrainerSettings, TrainSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 BERT_DIR, T5_DIR, LABEL_NAMES, EXPORT_DIR = sys.argv[1:]
 tf.config.set_logical_device_configuration(
@@ -49,7 +49,7 @@ def train(strategy, kind):
     )
     tf.keras.utils.set_random_seed(0)
     with strategy.scope():
-        task = base.build(settings, LABEL_NAMES)
+        task = building.build(settings, LABEL_NAMES)
         adapters.prepare(task.model, settings.train)
         optimizer = Descent(0.1)
     if kind == "bert":

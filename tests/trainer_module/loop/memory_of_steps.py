@@ -13,12 +13,12 @@ from trainer_module.loop import memory, memory_probe
 from trainer_module.loop.dropout import Masks
 from trainer_module.loop.memory import Batch, Shape
 from trainer_module.settings import ModelSettings, TrainerSettings, TrainSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 KIND, PATH, LABEL_NAMES, ROWS = *sys.argv[1:4], int(sys.argv[4])
 WIDTHS = tuple(int(width) for width in sys.argv[5:])
 TRAIN = TrainSettings(batch_size=ROWS)
-task = base.build(
+task = building.build(
     TrainerSettings(
         task=KIND,
         checkpoint_dir=PATH,

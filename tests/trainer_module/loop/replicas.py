@@ -20,7 +20,7 @@ from trainer_module.loop.evaluator import Evaluator
 from trainer_module.loop.feed import Feed
 from trainer_module.loop.trainer import Report, Trainer
 from trainer_module.settings import ModelSettings, TrainerSettings, TrainSettings
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 BERT_DIR, T5_DIR, LABEL_NAMES, EXPORT_DIR = sys.argv[1:]
 # Before the first tensor.
@@ -73,7 +73,7 @@ def train(strategy, kind, *, optimizer, clip_norm, xla, size=1):
     )
     tf.keras.utils.set_random_seed(0)
     with strategy.scope():
-        task = base.build(settings, LABEL_NAMES)
+        task = building.build(settings, LABEL_NAMES)
         made = optimizer()
     random = np.random.default_rng(0)  # The new head alike, wherever it was made.
     if kind == "classification":

@@ -19,7 +19,7 @@ from trainer_module.input import batching, records
 from trainer_module.loop import optimizers
 from trainer_module.loop.feed import Feed
 from trainer_module.loop.trainer import Report, Trainer
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def test_losses_are_those_of_pytorch(
         train={"learning_rate": learning_rate, "weight_decay": 0.1},
     )
     tf.keras.utils.set_random_seed(0)
-    task = base.build(settings, label_names_path)
+    task = building.build(settings, label_names_path)
     rows = rows_of(kind, vocabulary=task.model.config.vocab_size)
     plans = plans_of(rows, task)
     write_job(tmp_path, settings, task, rows, plans)

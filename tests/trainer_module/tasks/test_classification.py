@@ -7,7 +7,7 @@ from safetensors.numpy import load_file
 
 from trainer_module import losses
 from trainer_module.progress import Refusal
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 from trainer_module.tasks.classification import Classification
 
 pytestmark = pytest.mark.slow
@@ -107,4 +107,4 @@ def test_dropout_is_the_settings(settings_for, tiny_bert_dir, label_names_path):
 
 def test_classification_without_label_names_is_refused(settings_for, tiny_bert_dir):
     with pytest.raises(ValueError, match="file of label names"):
-        base.build(settings_for("classification", tiny_bert_dir), None)
+        building.build(settings_for("classification", tiny_bert_dir), None)

@@ -8,7 +8,7 @@ import tensorflow as tf
 import transformers
 
 from trainer_module import losses
-from trainer_module.tasks import base
+from trainer_module.tasks import building
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +18,7 @@ LABELS = tf.constant([[8, 9, 1], [10, 1, losses.IGNORED]])
 
 @pytest.fixture(scope="module")
 def task(settings_for, lively_t5_dir):
-    return base.build(settings_for("summarization", lively_t5_dir), None)
+    return building.build(settings_for("summarization", lively_t5_dir), None)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def losses_and_gradients(task):
 @pytest.mark.parametrize("checkpoint", ["lively_t5_dir", "untied_t5_dir"])
 def test_loss_and_gradients_are_hugging_faces_own(settings_for, checkpoint, request):
     path = request.getfixturevalue(checkpoint)
-    task = base.build(settings_for("summarization", path), None)
+    task = building.build(settings_for("summarization", path), None)
     (ours, our_gradients), (theirs, their_gradients) = losses_and_gradients(task)
     assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
     for our, their in zip(our_gradients, their_gradients, strict=True):
@@ -68,7 +68,7 @@ def test_loss_and_gradients_are_hugging_faces_own(settings_for, checkpoint, requ
 def test_targets_are_smoothed_in_training_alone(settings_for, lively_t5_dir):
     batch = {"input_ids": IDS, "labels": LABELS}
     plain, smooth = (
-        base.build(settings_for("summarization", lively_t5_dir, train=train), None)
+        building.build(settings_for("summarization", lively_t5_dir, train=train), None)
         for train in ({}, {"label_smoothing": 0.2})
     )
     hard = float(plain.loss_sums(batch, training=True)[0])
