@@ -3,11 +3,15 @@
 import contextlib
 import json
 import os
+import socket
+import urllib.parse
 
 import tensorflow as tf
 
 from trainer_module.progress import Refusal
 from trainer_module.settings import Strategy
+
+_CONNECT_SECONDS = 30
 
 
 def build(name: Strategy, *, tpu: str | None = None) -> tf.distribute.Strategy:
@@ -60,9 +64,10 @@ def _tpu(address: str | None) -> tf.distribute.Strategy:
     try:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=where)
         if address:
+            _knock_at(resolver.master())
             tf.config.experimental_connect_to_cluster(resolver)
         tf.tpu.experimental.initialize_tpu_system(resolver)
-    except (ValueError, RuntimeError, tf.errors.OpError) as error:
+    except (ValueError, RuntimeError, OSError, tf.errors.OpError) as error:
         raise Refusal(
             f"runner.strategy: tpu finds no TPU at {where!r}: {_first_line(error)}. "
             "`runner.tpu` names a remote one, by its name or as grpc://HOST:PORT; "
@@ -70,6 +75,20 @@ def _tpu(address: str | None) -> tf.distribute.Strategy:
             "`runner.strategy=auto`."
         ) from error
     return tf.distribute.TPUStrategy(resolver)
+
+
+def _knock_at(address: str) -> None:
+    """TensorFlow itself waits for ever where nobody answers.
+
+    Args:
+      address: grpc://HOST:PORT.
+
+    Raises:
+      OSError: if nobody does.
+    """
+    found = urllib.parse.urlsplit(address)
+    where = (found.hostname, found.port)
+    socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
 
 
 def _multi_worker() -> tf.distribute.Strategy:

@@ -239,8 +239,9 @@ def test_mixed_bfloat16_learns_in_float32_weights(bfloat16, tiny_task):
     assert all(np.isfinite(w).all() for w in weights_of(task))
 
 
-def test_mixed_bfloat16_learns_under_xla(bfloat16, tiny_task):
-    _, losses = learn("classification", tiny_task, xla=True)
+@pytest.mark.parametrize("kind", TASKS)
+def test_mixed_bfloat16_learns_under_xla(kind, bfloat16, tiny_task):
+    _, losses = learn(kind, tiny_task, clip_norm=1.0, xla=True)
     assert losses[-1] < losses[0] / 2
 
 
