@@ -128,6 +128,7 @@ def create_pipeline(
         max_load_seconds=config.serving.max_load_seconds,
         max_latency_seconds=config.serving.max_latency_seconds,
         max_memory_mb=config.serving.max_memory_mb,
+        max_model_mb=config.serving.max_model_mb,
         timeout_seconds=config.serving.check_timeout_seconds,
         code=code["ModelCheck"],
     ).with_id("ModelCheck")

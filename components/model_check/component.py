@@ -30,6 +30,7 @@ def ModelCheck(
     max_load_seconds: tfx.dsl.components.Parameter[float],
     max_latency_seconds: tfx.dsl.components.Parameter[float],
     max_memory_mb: tfx.dsl.components.Parameter[float],
+    max_model_mb: tfx.dsl.components.Parameter[float],
     timeout_seconds: tfx.dsl.components.Parameter[float] = 600.0,
     max_requests: tfx.dsl.components.Parameter[int] = 32,
     code: tfx.dsl.components.Parameter[str] = "",
@@ -41,9 +42,10 @@ def ModelCheck(
       examples: raw examples; texts of the eval split are the requests.
       blessing: gets `blessed` (0 or 1), the marker file of InfraValidator, and
         check.json with the figures, the limits and the problems in words.
-      max_load_seconds: see `core.Limits`, also for the next two.
+      max_load_seconds: see `core.Limits`, also for the next three.
       max_latency_seconds: see there.
       max_memory_mb: see there.
+      max_model_mb: see there.
       timeout_seconds: for the whole check; then the process is killed.
       max_requests: how many texts are asked.
       code: hash of our code, for the cache key.
@@ -52,6 +54,7 @@ def ModelCheck(
         load_seconds=max_load_seconds,
         latency_seconds=max_latency_seconds,
         memory_mb=max_memory_mb,
+        model_mb=max_model_mb,
     )
     record = runner.run(
         path_utils.serving_model_path(model.uri),
@@ -89,6 +92,7 @@ def _record(
             "max_load_seconds": limits.load_seconds,
             "max_latency_seconds": limits.latency_seconds,
             "max_memory_mb": limits.memory_mb,
+            "max_model_mb": limits.model_mb,
         },
     }
     with fileio.open(os.path.join(blessing.uri, CHECK_FILE), "w") as file:

@@ -42,11 +42,13 @@ class Limits:
       load_seconds: for loading the SavedModel, without importing TensorFlow.
       latency_seconds: for one text, at the 95th percentile.
       memory_mb: peak resident memory of the process, TensorFlow included.
+      model_mb: of the SavedModel's files, which each server fetches and keeps.
     """
 
     load_seconds: float
     latency_seconds: float
     memory_mb: float
+    model_mb: float
 
 
 def problems(record: Record, limits: Limits) -> list[str]:
@@ -73,6 +75,7 @@ def figures(record: Record) -> dict[str, float | int]:
         "requests": record["request_count"],
         "load_seconds": record["load_seconds"],
         "peak_memory_mb": record["peak_memory_mb"],
+        "model_mb": record["model_mb"],
         "first_latency_seconds": latencies[0] if latencies else None,
         "median_latency_seconds": quantile(steady, 0.5),
         "p95_latency_seconds": quantile(steady, LATENCY_QUANTILE),
@@ -253,6 +256,7 @@ def _limit_problems(measured: Mapping[str, float], limits: Limits) -> Iterable[s
             _seconds,
         ),
         ("Serving", "peak_memory_mb", limits.memory_mb, _megabytes),
+        ("The SavedModel", "model_mb", limits.model_mb, _megabytes),
     ]
     for subject, name, limit, show in checks:
         # `not <=` refuses NaN too.
@@ -265,4 +269,4 @@ def _seconds(value: float) -> str:
 
 
 def _megabytes(value: float) -> str:
-    return f"{value:,.0f} MB"
+    return f"{value:,.0f} MB" if value >= 10 else f"{value:.2g} MB"

@@ -9,7 +9,7 @@ REQUEST: {"saved_model_dir": str, "texts": [str]}
 RESULT, see `core.problems`:
   texts            the texts asked: those of the request, then `core.EDGE_TEXTS`
   request_count    how many of them came with the request
-  load_seconds, peak_memory_mb
+  load_seconds, peak_memory_mb, model_mb
   signatures       {name: {"inputs": {name: "dtype[shape]"}, "outputs": {name: dtype}}}
   single           one call of serving_default for each text
   batched          one call of serving_default for all texts
@@ -70,6 +70,18 @@ def peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def size_mb(folder: str) -> float:
+    """Of all files below a folder."""
+    import tensorflow as tf
+
+    found = (
+        tf.io.gfile.stat(os.path.join(place, name)).length
+        for place, _, names in tf.io.gfile.walk(folder)
+        for name in names
+    )
+    return sum(found) / 2**20
+
+
 def probe(saved_model_dir: str, requested: list[str]) -> dict[str, Any]:
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  Registers the ops of the tokenizers.
@@ -90,6 +102,7 @@ def probe(saved_model_dir: str, requested: list[str]) -> dict[str, Any]:
         "texts": texts,
         "request_count": len(requested),
         "load_seconds": load_seconds,
+        "model_mb": size_mb(saved_model_dir),
         "signatures": {
             name: _described(function) for name, function in loaded.signatures.items()
         },

@@ -36,6 +36,7 @@ class ServingSettings(Section):
     max_load_seconds: float = Field(30.0, gt=0)
     max_latency_seconds: float = Field(2.0, gt=0)
     max_memory_mb: float = Field(4096.0, gt=0)
+    max_model_mb: float = Field(4096.0, gt=0)
 
 
 class KubeflowSettings(Section):

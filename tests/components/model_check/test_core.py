@@ -7,7 +7,9 @@ import pytest
 
 from components.model_check import core
 
-LIMITS = core.Limits(load_seconds=10.0, latency_seconds=0.5, memory_mb=1000.0)
+LIMITS = core.Limits(
+    load_seconds=10.0, latency_seconds=0.5, memory_mb=1000.0, model_mb=300.0
+)
 
 
 def signature(input_name, outputs):
@@ -34,6 +36,7 @@ def make_record(texts=("pay", "card"), outputs=core.CLASSIFICATION_OUTPUTS):
         "request_count": len(texts),
         "load_seconds": 2.0,
         "peak_memory_mb": 500.0,
+        "model_mb": 90.0,
         "signatures": {
             "serving_default": signature("text", outputs),
             "serving_examples": signature("examples", outputs),
@@ -127,6 +130,10 @@ def drop_answer(record):
             "Serving takes 2,000 MB; at most 1,000 MB.",
         ),
         (
+            lambda r: r.update(model_mb=301.0),
+            "The SavedModel takes 301 MB; at most 300 MB.",
+        ),
+        (
             lambda r: r["single"][1].update(seconds=0.6),
             "One text in twenty, or more, takes 0.6 s; at most 0.5 s.",
         ),
@@ -147,6 +154,7 @@ def drop_answer(record):
         "input_of_rank_0",
         "slow_to_load",
         "large",
+        "heavy",
         "slow_to_answer",
         "no_texts",
     ],

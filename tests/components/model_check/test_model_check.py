@@ -12,6 +12,7 @@ GENEROUS = {
     "max_load_seconds": 60.0,
     "max_latency_seconds": 10.0,
     "max_memory_mb": 8000.0,
+    "max_model_mb": 100.0,
     "timeout_seconds": 120.0,
 }
 
@@ -125,6 +126,9 @@ def test_a_sound_model_is_blessed(check, tmp_path, monkeypatch):
     assert 0 < found["figures"]["load_seconds"] < 60
     assert 0 < found["figures"]["p95_latency_seconds"] < 10
     assert 100 < found["figures"]["peak_memory_mb"] < 8000
+    files = (tmp_path / "model" / "Format-Serving").rglob("*")
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    assert found["figures"]["model_mb"] == size / 2**20
     assert found["limits"]["max_memory_mb"] == 8000.0
     event = json.loads((tmp_path / "events").read_text())
     assert (event["kind"], event["problems"]) == ("model_check", [])
@@ -155,13 +159,19 @@ def test_missing_answers_in_a_batch_are_found(check, tmp_path):
 def test_limits_are_applied_to_what_was_measured(check, tmp_path):
     save_model(tmp_path / "model" / "Format-Serving")
     blessing, found = check(
-        max_load_seconds=1e-9, max_latency_seconds=1e-9, max_memory_mb=1.0
+        max_load_seconds=1e-9,
+        max_latency_seconds=1e-9,
+        max_memory_mb=1.0,
+        max_model_mb=1e-9,
     )
     assert_not_blessed(blessing, found)
-    loading, latency, memory = found["problems"]
+    loading, latency, memory, size = found["problems"]
     assert loading.startswith("Loading takes ") and loading.endswith("most 1e-09 s.")
     assert latency.startswith("One text in twenty, or more, takes ")
     assert memory.startswith("Serving takes ") and memory.endswith("at most 1 MB.")
+    assert size.startswith("The SavedModel takes ") and size.endswith(
+        "at most 1e-09 MB."
+    )
 
 
 @pytest.mark.parametrize(
