@@ -12,6 +12,7 @@ PACKAGES = ("pipeline", "components", "trainer_module", "schemas", "serving")
 
 # Files that the packages read beside their code.
 DATA = ["*.pbtxt", "*.yaml", "*.yml", "*.html", "*.j2", "*.conf", "*.css", "py.typed"]
+DATA += ["templates/*", "templates/*/*"]
 
 
 def requirements() -> list[str]:

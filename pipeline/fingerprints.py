@@ -117,9 +117,13 @@ def _source(module: str, root: str) -> str | None:
 
 
 def _resources(path: str) -> list[str]:
-    folder = os.path.dirname(path)
+    """The files beside a module that it reads, and those of its templates."""
+    beside = os.path.dirname(path)
+    folders = [beside]
+    folders += [folder for folder, _, _ in os.walk(os.path.join(beside, "templates"))]
     return [
         os.path.join(folder, name)
+        for folder in folders
         for name in os.listdir(folder)
         if name.endswith(_RESOURCE_SUFFIXES)
     ]

@@ -59,6 +59,7 @@ PURE = (
     "components/evaluator/evaluation.py",
     "components/evaluator/plain.py",
     "components/evaluator/predictions.py",
+    "components/report/pages.py",
     "components/evaluator/rows.py",
     "components/evaluator/settings.py",
     "components/evaluator/shown_examples.py",

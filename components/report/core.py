@@ -16,17 +16,14 @@ stopped early has no metrics, and the page says so instead of showing nothing.
 """
 
 import dataclasses
-import math
-import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import jinja2
-
 from components.evaluator import slices
+from components.report import pages
+from components.report.pages import NONE, count, number
 
 TEMPLATE = "report.html.j2"
-NONE = "–"
 
 _PARTS_SHOWN = 4
 _UNITS = {"seconds": "s", "mb": "MB"}
@@ -49,8 +46,8 @@ class Verdict:
 
 def render(facts: Mapping[str, Any]) -> str:
     """The page. Text of the data is escaped, wherever it turns up."""
-    template = _environment().get_template(TEMPLATE)
-    page = template.render(
+    return pages.render(
+        TEMPLATE,
         title=facts.get("title") or "Run",
         verdict=verdict(facts),
         account=facts.get("account"),
@@ -65,20 +62,6 @@ def render(facts: Mapping[str, Any]) -> str:
         limits=figure_rows(facts.get("model_check"), "limits"),
         lineage=lineage_rows(facts.get("lineage")),
     )
-    # Bytes that are not UTF-8 travel as lone surrogates, which no file takes.
-    return page.encode("utf-8", "replace").decode("utf-8")
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(pathlib.Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=number, count=count, change=change)
-    return environment
 
 
 def verdict(facts: Mapping[str, Any]) -> Verdict:
@@ -249,20 +232,3 @@ def lineage_rows(lineage: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     rows = [(name, lineage.get(name)) for name in ("task", "checkpoint")]
     rows += [(f"{of} hash", value) for of, value in lineage.get("hashes", {}).items()]
     return [(name, str(value)) for name, value in rows if value]
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    if value is None or not math.isfinite(value):
-        return NONE
-    return f"{value:,.{digits}f}"
-
-
-def count(value: int | None) -> str:
-    return NONE if value is None else f"{value:,}"
-
-
-def change(candidate: float | None, baseline: float | None) -> str:
-    """The difference with its sign; without judgement, as not every metric rises."""
-    if candidate is None or baseline is None:
-        return NONE
-    return f"{candidate - baseline:+.4f}".replace("-", "\N{MINUS SIGN}")

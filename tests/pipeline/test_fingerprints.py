@@ -21,6 +21,7 @@ def project(tmp_path):
         "components/page/__init__.py": "",
         "components/page/core.py": "",
         "components/page/page.html.j2": "<p>",
+        "components/page/templates/parts/part.html.j2": "<p>",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
@@ -38,9 +39,10 @@ def of(project, module):
         ("schemas/names.py", ["trainer_module.loop"]),
         ("trainer_module/alone.py", ["trainer_module.alone"]),
         ("components/page/page.html.j2", ["components.page.core"]),
+        ("components/page/templates/parts/part.html.j2", ["components.page.core"]),
         ("trainer_module/__init__.py", ["trainer_module.loop", "trainer_module.alone"]),
     ],
-    ids=["itself", "helper_in_function", "alone", "template", "package"],
+    ids=["itself", "helper_in_function", "alone", "template", "part", "package"],
 )
 def test_edit_changes_exactly_what_reaches_it(project, edited, changed):
     modules = ["trainer_module.loop", "trainer_module.alone", "components.page.core"]

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from components.report import core
+from components.report import core, pages
 
 FACTS = {
     "title": "intents",
@@ -371,7 +371,7 @@ def test_bytes_that_are_not_utf8_do_not_keep_the_page_from_being_written():
     [(None, "–"), (math.nan, "–"), (0.5, "0.5000"), (1234.5, "1,234.5000")],
 )
 def test_number(value, shown):
-    assert core.number(value) == shown
+    assert pages.number(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -379,4 +379,4 @@ def test_number(value, shown):
     [(0.5, 0.4, "+0.1000"), (0.4, 0.5, "\u22120.1000"), (0.4, None, "–")],
 )
 def test_change(candidate, baseline, shown):
-    assert core.change(candidate, baseline) == shown
+    assert pages.change(candidate, baseline) == shown
