@@ -137,11 +137,15 @@ def create_pipeline(
         model_blessing=evaluator.outputs["blessing"],
         infra_blessing=model_check.outputs["blessing"],
         verdict=data_gate.outputs["verdict"],
+        evaluation=evaluator.outputs["evaluation"],
+        account=example_gen.outputs["account"],
         push_destination=tfx.proto.PushDestination(
             filesystem=tfx.proto.PushDestination.Filesystem(
                 base_directory=place.serving_dir
             )
         ),
+        title=config.name,
+        facts=_facts(config, fingerprints),
         custom_config={"code": code["Pusher"]},
     ).with_id("Pusher")
     report = Report(
@@ -154,6 +158,7 @@ def create_pipeline(
         model_run=trainer.outputs["model_run"],
         title=config.name,
         facts=_facts(config, fingerprints),
+        serving_dir=place.serving_dir,
         code=code["Report"],
     ).with_id("Report")
     return tfx.dsl.Pipeline(
@@ -206,5 +211,15 @@ def _facts(config: Config, fingerprints: Fingerprints) -> str:
             "checkpoint": fingerprints.checkpoint,
             "training code": fingerprints.code["Trainer"],
         },
+        "config": _of_model(config),
     }
     return json.dumps(facts, sort_keys=True)
+
+
+def _of_model(config: Config) -> dict:
+    """What made the model; not where it ran, and no paths: the account has those."""
+    kept = {"name", "task", "data", "model", "train", "gate"}
+    found = config.model_dump(mode="json", include=kept)
+    for key in ("train", "eval", "reviewed_schema"):
+        del found["data"][key]
+    return found

@@ -21,7 +21,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import BinaryIO, TextIO
 
 SAVED_MODEL_FILE = "saved_model.pb"
@@ -98,12 +98,13 @@ def publish(
     base_dir: str,
     *,
     extra_files: Mapping[str, bytes] | None = None,
+    notes: Mapping[str, bytes] | None = None,
     lock_timeout_seconds: float = 600.0,
 ) -> Publication:
     """Publishes a SavedModel as the next version, all or nothing.
 
-    A version never changes, and all its files count: the same model with other extra
-    files is another version.
+    A version never changes, and all its files but the notes count: the same model with
+    other extra files is another version, and with other notes it is the same.
 
     Args:
       saved_model_dir: folder with saved_model.pb.
@@ -111,14 +112,16 @@ def publish(
         it does not exist.
       extra_files: relative path, with "/", below `EXTRA_DIR` -> content. They come
         with the model in one step, in the place of files that it has there itself.
+      notes: as `extra_files`, of who made the model and when.
       lock_timeout_seconds: how long to wait while another process publishes.
 
     Raises:
-      ValueError: if one of `extra_files` is not below `EXTRA_DIR`.
+      ValueError: if one of `extra_files` or `notes` is not below `EXTRA_DIR`.
       NotASavedModel, DestinationNotWritable, NoSpaceLeft, PublisherBusy,
       RecordDamaged: nothing was published.
     """
     extra = _checked_extra_files(extra_files or {})
+    noted = _checked_extra_files(notes or {})
     _check_saved_model(saved_model_dir)
     _make_base_dir(base_dir)
     with _locked(base_dir, timeout_seconds=lock_timeout_seconds):
@@ -126,13 +129,13 @@ def publish(
         _remove_staging_folders(base_dir)
         published = versions(base_dir)
         if published and _same_content(
-            saved_model_dir, extra, _path(base_dir, published[-1])
+            saved_model_dir, extra, _path(base_dir, published[-1]), noted
         ):
             return Publication(published[-1], created=False)
         version = _next_version(base_dir)
         staging = os.path.join(base_dir, f"{STAGING_PREFIX}{version}")
         try:
-            _copy(saved_model_dir, staging, base_dir, extra)
+            _copy(saved_model_dir, staging, base_dir, {**extra, **noted})
             # Before the rename: a number may be skipped, never given twice.
             _record_highest(base_dir, version)
             os.rename(staging, _path(base_dir, version))
@@ -143,15 +146,20 @@ def publish(
         return Publication(version, created=True)
 
 
-def content_digest(folder: str, extra_files: Mapping[str, bytes] | None = None) -> str:
+def content_digest(
+    folder: str,
+    extra_files: Mapping[str, bytes] | None = None,
+    without: Collection[str] = (),
+) -> str:
     """SHA-256 over the relative paths and the bytes of all files below `folder`.
 
     Args:
       folder: may be read-only.
       extra_files: relative path -> content, as if `folder` had these files.
+      without: relative paths, as if `folder` did not have these.
     """
     digest, extra = hashlib.sha256(), extra_files or {}
-    for relative, size in _files(folder, extra).items():
+    for relative, size in _files(folder, extra, without).items():
         # The size closes the name, so that no two trees give the same stream.
         digest.update(f"{relative}\0{size}\0".encode("utf-8", "surrogateescape"))
         if relative in extra:
@@ -312,14 +320,20 @@ def _record_highest(base_dir: str, version: int) -> None:
         _fsync(base_dir)
 
 
-def _same_content(model: str, extra: Mapping[str, bytes], version: str) -> bool:
+def _same_content(
+    model: str, extra: Mapping[str, bytes], version: str, notes: Collection[str]
+) -> bool:
     # Names and sizes cost nothing; most different models already differ there.
-    return _files(model, extra) == _files(version) and (
-        content_digest(model, extra) == content_digest(version)
+    return _files(model, extra, notes) == _files(version, {}, notes) and (
+        content_digest(model, extra, notes) == content_digest(version, {}, notes)
     )
 
 
-def _files(folder: str, extra: Mapping[str, bytes] | None = None) -> dict[str, int]:
+def _files(
+    folder: str,
+    extra: Mapping[str, bytes] | None = None,
+    without: Collection[str] = (),
+) -> dict[str, int]:
     """Relative path -> size in bytes of all files, sorted by path."""
     sizes = {}
     for directory, _, names in os.walk(folder, followlinks=True):
@@ -327,7 +341,7 @@ def _files(folder: str, extra: Mapping[str, bytes] | None = None) -> dict[str, i
             path = os.path.join(directory, name)
             sizes[os.path.relpath(path, folder)] = os.path.getsize(path)
     sizes.update({path: len(content) for path, content in (extra or {}).items()})
-    return dict(sorted(sizes.items()))
+    return {path: sizes[path] for path in sorted(set(sizes) - set(without))}
 
 
 def _copy(source: str, target: str, base_dir: str, extra: Mapping[str, bytes]) -> None:

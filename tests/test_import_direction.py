@@ -65,6 +65,7 @@ PURE = (
     "components/evaluator/shown_examples.py",
     "components/evaluator/slices.py",
     "components/model_check/runner.py",
+    "components/pusher/run_facts.py",
     "components/data_gate/reviewed_schema.py",
     "components/schema_inference/**/*.py",
     "pipeline/config/**/*.py",

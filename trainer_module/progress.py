@@ -26,6 +26,12 @@ def report(kind: str, **fields: Any) -> None:
         events.write(line + "\n")
 
 
+def run_id() -> str | None:
+    """The id of the run, which its folder is named by; None where there is no run."""
+    path = os.environ.get(EVENTS_VARIABLE)
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if path else None
+
+
 def keep(name: str, text: str) -> None:
     """Writes a file into the run's folder; does nothing where there is no run."""
     path = os.environ.get(EVENTS_VARIABLE)

@@ -25,11 +25,14 @@ from tfx.utils import json_utils, proto_utils
 from components import artifacts
 from components.data_gate.drift.profile import PROFILE_FILE
 from components.data_gate.drift.served import PROFILE_PATH
+from components.pusher import run_facts
 from serving import promotion
 from trainer_module import progress
 
 PUSHED_FILE = "pushed.json"
 VERDICT_KEY = "verdict"
+EVALUATION_KEY, ACCOUNT_KEY = "evaluation", "account"
+TITLE_KEY, FACTS_KEY = "title", "facts"
 
 _REQUIRED_BLESSINGS = {
     standard_component_specs.MODEL_BLESSING_KEY: "the gate (Evaluator)",
@@ -51,12 +54,15 @@ class Executor(stock_executor.Executor):
         Args:
           input_dict: `model` (Model), `model_blessing` (ModelBlessing),
             `infra_blessing` (InfraBlessing), and `verdict` (DataVerdict) with the
-            profile of the train split, which is published with the model.
+            profile of the train split, which is published with the model; `evaluation`
+            (ModelEvaluation) and `account` (DataAccount) for the run's facts, which
+            are published too.
           output_dict: `pushed_model` (PushedModel). Gets the custom properties
             `pushed`, `pushed_version` and `pushed_destination`, and pushed.json;
             not a copy of the model, which the pipeline keeps as `model` anyway.
-          exec_properties: `push_destination` (JSON of a PushDestination), and
-            `custom_config`, which only takes part in the cache key.
+          exec_properties: `push_destination` (JSON of a PushDestination), `title` and
+            `facts` of the job, and `custom_config`, which only takes part in the cache
+            key.
 
         Raises:
           promotion.PromotionError: blessed, but it could not be published.
@@ -76,6 +82,7 @@ class Executor(stock_executor.Executor):
             self.GetModelPath(input_dict),
             base_dir,
             extra_files={PROFILE_PATH: _profile(input_dict)},
+            notes={run_facts.FACTS_PATH: self._facts(input_dict, exec_properties)},
         )
         destination = os.path.join(base_dir, str(publication.version))
         self._MarkPushed(
@@ -90,6 +97,24 @@ class Executor(stock_executor.Executor):
             version=publication.version,
             created=publication.created,
             destination=destination,
+        )
+
+    def _facts(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> bytes:
+        # Of a cluster's run the orchestrator's id is the only one that there is.
+        of_pipeline = self._context and self._context.pipeline_run_id
+        return run_facts.make(
+            title=exec_properties[TITLE_KEY],
+            run_id=progress.run_id() or of_pipeline,
+            facts=json.loads(exec_properties[FACTS_KEY]),
+            account=_json(input_dict[ACCOUNT_KEY], "account.json"),
+            evaluation=_json(input_dict[EVALUATION_KEY], "evaluation.json"),
+            model_check=_json(
+                input_dict[standard_component_specs.INFRA_BLESSING_KEY], "check.json"
+            ),
         )
 
     def _reasons_not_to_push(
@@ -107,11 +132,20 @@ class Executor(stock_executor.Executor):
 
 
 class PusherSpec(standard_component_specs.PusherSpec):
-    """The stock one, and what the data of the model looks like."""
+    """The stock one, and what is published about the model."""
 
     INPUTS = {
         **standard_component_specs.PusherSpec.INPUTS,
         VERDICT_KEY: component_spec.ChannelParameter(type=artifacts.DataVerdict),
+        EVALUATION_KEY: component_spec.ChannelParameter(
+            type=standard_artifacts.ModelEvaluation
+        ),
+        ACCOUNT_KEY: component_spec.ChannelParameter(type=artifacts.DataAccount),
+    }
+    PARAMETERS = {
+        **standard_component_specs.PusherSpec.PARAMETERS,
+        TITLE_KEY: component_spec.ExecutionParameter(type=str),
+        FACTS_KEY: component_spec.ExecutionParameter(type=str),
     }
 
 
@@ -123,8 +157,12 @@ class Pusher(stock_component.Pusher):
       model_blessing: channel of ModelBlessing, the gate's verdict.
       infra_blessing: channel of InfraBlessing, the verdict of the check of the export.
       verdict: channel of DataVerdict, DataGate's; its profile goes with the model.
+      evaluation: channel of ModelEvaluation, for the facts that go with the model.
+      account: channel of DataAccount, likewise.
       push_destination: PushDestination with `filesystem.base_directory`, the folder
         that the server watches. Its `versioning` is not read: versions count up.
+      title: name of the job.
+      facts: JSON with task, checkpoint, hashes and config; see `run_facts.make`.
       custom_config: plain values for the cache key, like {"code": hash}.
     """
 
@@ -137,7 +175,11 @@ class Pusher(stock_component.Pusher):
         model_blessing: types.BaseChannel,
         infra_blessing: types.BaseChannel,
         verdict: types.BaseChannel,
+        evaluation: types.BaseChannel,
+        account: types.BaseChannel,
         push_destination: pusher_pb2.PushDestination,
+        title: str,
+        facts: str,
         custom_config: dict[str, Any] | None = None,
     ):
         inputs = {
@@ -145,6 +187,8 @@ class Pusher(stock_component.Pusher):
             "model_blessing": model_blessing,
             "infra_blessing": infra_blessing,
             VERDICT_KEY: verdict,
+            EVALUATION_KEY: evaluation,
+            ACCOUNT_KEY: account,
             "push_destination": push_destination,
         }
         missing = sorted(name for name, value in inputs.items() if value is None)
@@ -155,6 +199,8 @@ class Pusher(stock_component.Pusher):
             )
         spec = PusherSpec(
             **inputs,
+            title=title,
+            facts=facts,
             custom_config=json_utils.dumps(custom_config),
             pushed_model=types.Channel(type=standard_artifacts.PushedModel),
         )
@@ -173,6 +219,15 @@ def _profile(input_dict: dict[str, list[types.Artifact]]) -> bytes:
         )
     with fileio.open(path, "rb") as file:
         return file.read()
+
+
+def _json(channel: list[types.Artifact], name: str) -> Any:
+    """The JSON in a file of an artifact; None if it was never written."""
+    path = os.path.join(artifact_utils.get_single_instance(channel).uri, name)
+    if not fileio.exists(path):
+        return None
+    with fileio.open(path) as file:
+        return json.loads(file.read())
 
 
 def _base_directory(exec_properties: dict[str, Any]) -> str:

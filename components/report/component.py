@@ -7,6 +7,7 @@ from tfx import v1 as tfx
 from tfx.dsl.io import fileio
 
 from components import artifacts
+from components.pusher import run_facts
 from components.report import core
 
 REPORT_FILE = "report.html"
@@ -27,6 +28,7 @@ def Report(
     report: tfx.dsl.components.OutputArtifact[artifacts.RunReport],
     title: tfx.dsl.components.Parameter[str],
     facts: tfx.dsl.components.Parameter[str],
+    serving_dir: tfx.dsl.components.Parameter[str] = "",
     code: tfx.dsl.components.Parameter[str] = "",
 ) -> None:
     """Writes report.html.
@@ -41,16 +43,18 @@ def Report(
       model_run: history.json of the Trainer.
       report: gets report.html.
       title: name of the job.
-      facts: JSON with task, checkpoint, hashes, and the `gate` section.
+      facts: JSON with task, checkpoint, hashes, config, and the `gate` section.
+      serving_dir: of the model, for what was in production before this run.
       code: hash of our code, for the cache key.
     """
     given = json.loads(facts)
     evaluated = _read(evaluation, "evaluation.json")
     findings = _read(verdict, "findings.json") or {}
+    pushed = _read(pushed_model, "pushed.json")
     page = core.render(
         {
             "title": title,
-            "pushed": _read(pushed_model, "pushed.json"),
+            "pushed": pushed,
             "model_blessed": model_blessing.get_int_custom_property("blessed") == 1,
             "model_check": _read(infra_blessing, "check.json"),
             "account": _read(account, "account.json"),
@@ -59,6 +63,7 @@ def Report(
             "evaluation": evaluated,
             "history": _read(model_run, "history.json"),
             "lineage": given,
+            "production": run_facts.before(serving_dir, pushed),
         }
     )
     with fileio.open(os.path.join(report.uri, REPORT_FILE), "w") as file:

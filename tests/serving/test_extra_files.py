@@ -76,3 +76,32 @@ def test_extra_file_that_does_not_fit_leaves_nothing(tmp_path, mounted):
     with pytest.raises(promotion.NoSpaceLeft, match=r"3\.0 MB needed"):
         promotion.publish(make_model(tmp_path / "model"), str(disk), extra_files=large)
     assert promotion.versions(str(disk)) == [] and leftovers(disk) == []
+
+
+NOTE = "assets.extra/run_facts.json"
+
+
+def test_note_is_in_the_version_and_makes_no_other_one(tmp_path):
+    base_dir, model = tmp_path / "base", make_model(tmp_path / "model")
+    first = promotion.publish(model, str(base_dir), notes={NOTE: b"run 1"})
+    again = promotion.publish(model, str(base_dir), notes={NOTE: b"run 22"})
+    assert (first, again) == (
+        promotion.Publication(1, True),
+        promotion.Publication(1, False),
+    )
+    assert tree(base_dir / "1") == {**tree(model), NOTE: b"run 1"}
+
+
+def test_model_of_a_release_without_notes_keeps_its_version(tmp_path):
+    base_dir, model = str(tmp_path / "base"), make_model(tmp_path / "model")
+    promotion.publish(model, base_dir, extra_files={PROFILE: b"seven"})
+    again = promotion.publish(
+        model, base_dir, extra_files={PROFILE: b"seven"}, notes={NOTE: b"run 2"}
+    )
+    assert again == promotion.Publication(1, False)
+
+
+def test_note_that_the_server_would_read_is_refused(tmp_path):
+    model = make_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="must lie below assets.extra/"):
+        promotion.publish(model, str(tmp_path / "base"), notes={"variables/x": b""})

@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from components.pusher import run_facts
+
 pytestmark = pytest.mark.slow
 
 
@@ -41,6 +43,16 @@ def make_verdict(folder, profile):
     return verdict
 
 
+EVALUATED = {"rows": {"Overall": 2}, "metrics": [], "blessed": True}
+ACCOUNT = {"files": [], "splits": {"train": 7}}
+
+
+def make_with(artifact_type, folder, name, content):
+    artifact = make_artifact(artifact_type, folder)
+    (folder / name).write_text(json.dumps(content))
+    return artifact
+
+
 def push(
     artifacts, tmp_path, *, name="a", model_blessed=1, infra_blessed=1, profile="{}"
 ):
@@ -51,9 +63,16 @@ def push(
     Returns:
       (the PushedModel artifact, its pushed.json)
     """
+    from components.artifacts import DataAccount
     from components.pusher import component
 
+    folder = tmp_path / name
+    evaluation = make_with(
+        artifacts.ModelEvaluation, folder / "e", "evaluation.json", EVALUATED
+    )
     inputs = {
+        "evaluation": [evaluation],
+        "account": [make_with(DataAccount, folder / "c", "account.json", ACCOUNT)],
         "model": [make_model(artifacts, tmp_path / name / "model", name)],
         "verdict": [make_verdict(tmp_path / name / "verdict", profile)],
     }
@@ -68,7 +87,12 @@ def push(
     component.Executor().Do(
         inputs,
         {"pushed_model": [pushed]},
-        {"push_destination": destination(tmp_path), "custom_config": "null"},
+        {
+            "push_destination": destination(tmp_path),
+            "custom_config": "null",
+            "title": "intents",
+            "facts": json.dumps({"task": "classification", "config": {"name": "x"}}),
+        },
     )
     recorded = json.loads((tmp_path / name / "pushed" / "pushed.json").read_text())
     return pushed, recorded
@@ -123,6 +147,19 @@ def test_same_model_of_other_data_is_another_version(artifacts, tmp_path):
     assert (recorded["version"], recorded["created"]) == (2, True)
     assert (tmp_path / "serving" / "1" / PROFILE).read_text() == '{"rows": 7}'
     assert (tmp_path / "serving" / "2" / PROFILE).read_text() == '{"rows": 8}'
+
+
+def test_facts_of_the_run_are_in_the_version(artifacts, tmp_path, monkeypatch):
+    events = tmp_path / "runs" / "20260101-1" / "events.jsonl"
+    events.parent.mkdir(parents=True)
+    monkeypatch.setenv("TEXTTUNE_EVENTS", str(events))
+    push(artifacts, tmp_path)
+    found = run_facts.before(str(tmp_path / "serving"), None)
+    assert (found["run_id"], found["title"]) == ("20260101-1", "intents")
+    assert found["account"] == ACCOUNT
+    assert found["evaluation"]["rows"] == {"Overall": 2}
+    assert found["lineage"]["task"] == "classification"
+    assert found["pushed"]["version"] == 1
 
 
 def test_verdict_without_a_profile_fails_the_node_and_pushes_nothing(
@@ -209,7 +246,7 @@ def channel(artifact_type):
 def make_component(artifacts, base_directory, **changes):
     from tfx.proto import pusher_pb2
 
-    from components.artifacts import DataVerdict
+    from components.artifacts import DataAccount, DataVerdict
     from components.pusher import component
 
     arguments = {
@@ -217,6 +254,10 @@ def make_component(artifacts, base_directory, **changes):
         "model_blessing": channel(artifacts.ModelBlessing),
         "infra_blessing": channel(artifacts.InfraBlessing),
         "verdict": channel(DataVerdict),
+        "evaluation": channel(artifacts.ModelEvaluation),
+        "account": channel(DataAccount),
+        "title": "intents",
+        "facts": "{}",
         "push_destination": pusher_pb2.PushDestination(
             filesystem=pusher_pb2.PushDestination.Filesystem(
                 base_directory=base_directory
@@ -238,7 +279,11 @@ def test_component_runs_our_executor_and_carries_the_code_hash(artifacts):
 
 
 @pytest.mark.parametrize(
-    "name", ["model_blessing", "infra_blessing", "model", "verdict"]
+    "name",
+    [
+        *("model_blessing", "infra_blessing", "model", "verdict"),
+        *("evaluation", "account"),
+    ],
 )
 def test_component_without_a_channel_is_refused(artifacts, name):
     with pytest.raises(ValueError, match=rf"not checked\. Missing: \['{name}'\]"):
