@@ -35,7 +35,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, count=count, change=change)
+    environment.filters.update(number=number, count=count, change=change, signed=signed)
     return environment
 
 
@@ -53,4 +53,10 @@ def change(candidate: float | None, baseline: float | None) -> str:
     """The difference with its sign; without judgement, as not every metric rises."""
     if candidate is None or baseline is None:
         return NONE
-    return f"{candidate - baseline:+.4f}".replace("-", "\N{MINUS SIGN}")
+    return signed(candidate - baseline)
+
+
+def signed(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:+.4f}".replace("-", "\N{MINUS SIGN}")

@@ -6,7 +6,10 @@ import math
 
 import pytest
 
-from components.report import core, pages
+from components.report import core, evaluation_shown, pages, verdicts
+
+MINUS = "\N{MINUS SIGN}"
+INTERVAL = f"+0.0123{MINUS}0.0010 to +0.0250"  # A value, and below it its interval.
 
 FACTS = {
     "title": "intents",
@@ -75,6 +78,8 @@ FACTS = {
                 "model": "candidate",
                 "metric": "accuracy",
                 "value": 0.9123,
+                "low": 0.9,
+                "high": 0.95,
             },
             {
                 "slice": "Overall",
@@ -89,6 +94,16 @@ FACTS = {
                 "value": None,
             },
         ],
+        "differences": [
+            {
+                "slice": "Overall",
+                "model": "baseline",
+                "metric": "accuracy",
+                "value": 0.0123,
+                "low": -0.001,
+                "high": 0.025,
+            }
+        ],
         "rows": {"Overall": 200, "language: en": 150},
         "checks": [
             {
@@ -96,6 +111,7 @@ FACTS = {
                 "slice": "Overall",
                 "rule": "floor",
                 "bound": 0.8,
+                "rows": 200,
                 "score": {"value": 0.9123, "low": 0.9, "high": 0.95},
                 "other": None,
                 "passed": True,
@@ -159,7 +175,9 @@ def test_the_page_is_one_file_that_loads_and_runs_nothing():
     assert text.startswith("<!doctype html>")
     page = Page(text)
     assert {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe"} == set()
-    assert not any({"src", "href", "onclick"} & set(a) for _, a in page.tags)
+    assert not any({"src", "onclick"} & set(a) for _, a in page.tags)
+    links = [a["href"] for _, a in page.tags if "href" in a]
+    assert links and all(link.startswith("#") for link in links)
     policy = {"http-equiv": "Content-Security-Policy"}
     assert any(policy.items() <= attributes.items() for _, attributes in page.tags)
     assert "prefers-color-scheme: dark" in text and "width=device-width" in text
@@ -168,7 +186,7 @@ def test_the_page_is_one_file_that_loads_and_runs_nothing():
 def test_the_verdict_comes_before_all_else():
     page = render()
     assert page.text.startswith(
-        "intents: run report intents Promoted: version 7 is the model to serve."
+        "intents: run report intents Verdict Promoted: version 7 is the model to serve."
     )
 
 
@@ -177,11 +195,11 @@ def test_the_verdict_comes_before_all_else():
     [
         ["tickets.csv CSV", "1,234", "1,200", "33", "1", "no label: 30; not UTF-8: 3"],
         ["17", "no label", "where is my card"],
-        ["Slice", "Rows", "Candidate", "Baseline", "Change"],
-        ["Overall", "200", "0.9123", "0.9000", "+0.0123"],
+        ["Slice", "Rows", "Candidate", "Baseline", "Difference to baseline"],
+        ["Overall", "200", "0.91230.9000 to 0.9500", "0.9000", INTERVAL],
         ["language: en", "150", "0.7500", "–", "–"],
-        ["Overall", "200", "–"],
-        ["held", "accuracy", "Overall", "at least", "0.8000", "0.9123", "–"],
+        ["macro_f1F1, mean over the labels that occur, more is better", "–", "–", "–"],
+        ["held", "accuracy 0.9123 reaches the floor 0.8000", "200", "–"],
         ["1", "1.5000", "1.2500", "61.0"],
         ["2", "0.7500", "–", "60.0"],
         ["Requests", "1,032"],
@@ -201,23 +219,23 @@ def test_account_and_findings_are_told_in_words():
     text = render().text
     assert (
         "1,234 rows read, 1,200 kept, 33 rejected, 1 left out by a limit. "
-        "Train: 1,000, Eval: 200." in text
+        "Train : 1,000, Eval : 200." in text
     )
     assert "Note: 2 texts have two labels." in text
 
 
 def test_overall_comes_first_and_slices_follow():
-    (accuracy, macro_f1) = core.metric_tables(FACTS["evaluation"])
-    assert [row.slice for row in accuracy.rows] == ["Overall", "language: en"]
-    assert (accuracy.has_baseline, macro_f1.has_baseline) == (True, False)
+    overall, accuracy = evaluation_shown.metric_tables(FACTS["evaluation"])
+    assert [row.name for row in overall.rows] == ["accuracy", "macro_f1"]
+    assert [row.name for row in accuracy.rows] == ["Overall", "language: en"]
 
 
 def test_without_any_baseline_the_page_says_so():
     evaluation = copy.deepcopy(FACTS["evaluation"])
-    del evaluation["metrics"][2]
+    del evaluation["metrics"][2], evaluation["differences"]
     page = render(evaluation=evaluation)
-    assert "There is no baseline: no earlier model was blessed." in page.text
-    assert ["Overall", "200", "0.9123"] in page.rows
+    assert "There is no baseline: no earlier model was blessed" in page.text
+    assert ["Overall", "200", "0.91230.9000 to 0.9500"] in page.rows
 
 
 # Parts that are missing
@@ -229,7 +247,6 @@ def test_without_any_baseline_the_page_says_so():
         ("account", "There is no account of the data"),
         ("findings", "The data gate has no result"),
         ("evaluation", "There are no metrics: the run stopped before"),
-        ("evaluation", "The gate has no result"),
         ("history", "There is no history"),
         ("model_check", "The model was not checked"),
         ("lineage", "Nothing is recorded."),
@@ -242,8 +259,9 @@ def test_a_missing_part_is_named(key, words):
 
 def test_a_run_of_which_nothing_is_known_still_has_a_page():
     page = Page(core.render({}))
-    assert "The run stopped early. Production is unchanged." in page.text
+    assert "The run stopped early, before the data was read." in page.text
     assert "There are no metrics" in page.text
+    assert "There is no model in production" in page.text
     assert page.rows == []
 
 
@@ -297,7 +315,7 @@ FAILED = {
     ids=["check", "check_and_model", "no_answers", "silent_gate", "pusher"],
 )
 def test_a_refusal_gives_every_reason(changes, reasons):
-    found = core.verdict({**FACTS, "pushed": NOT_PUSHED, **changes})
+    found = verdicts.verdict({**FACTS, "pushed": NOT_PUSHED, **changes})
     assert found.kind == "bad"
     assert found.sentence == (
         "Not promoted: the model was refused, and production is unchanged."
@@ -307,14 +325,14 @@ def test_a_refusal_gives_every_reason(changes, reasons):
 
 def test_the_same_model_again_is_told():
     pushed = {**FACTS["pushed"], "created": False}
-    assert core.verdict({"pushed": pushed}).sentence == (
+    assert verdicts.verdict({"pushed": pushed}).sentence == (
         "Nothing to promote: version 7 in production is this very model."
     )
 
 
 def test_refused_data_is_told_with_the_reasons():
     stop = {"severity": "stop", "message": "The train split has 3 examples."}
-    found = core.verdict({"findings": [stop, *FACTS["findings"]]})
+    found = verdicts.verdict({"findings": [stop, *FACTS["findings"]]})
     assert found.sentence.startswith("The data was refused: nothing was trained")
     assert found.reasons == ("The train split has 3 examples.",)
 

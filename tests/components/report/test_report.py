@@ -95,6 +95,6 @@ def test_the_page_holds_what_the_artifacts_say(tmp_path):
 
 def test_files_that_were_never_written_are_told_not_missed(tmp_path):
     page = run(tmp_path, {})
-    assert "The run stopped early." in page
+    assert "The run stopped early, before the data was read." in page
     assert "There is no account of the data" in page
     assert "The data gate has no result" in page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.report import core
+from components.report import core, data_shown
 
 GROUPS = {
     "tokens": {"of_rows": 1200, "median": 38, "p99": 148, "max": 4159},
@@ -22,14 +22,14 @@ def test_texts_of_each_split_are_a_row():
     page = core.render({"text_statistics": STATISTICS})
     for shown in ("1,200", "38", "148", "4,159", "8.1%", "0.0%", "1.0%"):
         assert f'<td class="n">{shown}</td>' in page
-    assert "<td>Latin 90.0%, Han 10.0%</td>" in page
-    assert "<td>en 80.0%, zh 10.0%, unsure 5.0%, de 4.0%, …</td>" in page
+    assert '<td dir="auto">Latin 90.0%, Han 10.0%</td>' in page
+    assert '<td dir="auto">en 80.0%, zh 10.0%, unsure 5.0%, de 4.0%, …</td>' in page
 
 
 def test_target_has_a_row_of_its_own_without_copies():
     target = {name: group for name, group in GROUPS.items() if name != "duplicates"}
     statistics = {"eval": {"rows": 1200, "text": GROUPS, "target": target}}
-    source, target = core.text_rows(statistics)
+    source, target = data_shown.text_rows(statistics)
     assert (source.which, source.copies) == ("text", "1.0%")
     assert (target.which, target.copies) == ("target", "–")
 
@@ -37,7 +37,7 @@ def test_target_has_a_row_of_its_own_without_copies():
 def test_languages_that_could_not_be_told_say_why():
     languages = {"of_rows": 0, "shares": {}, "why_none": "not installed"}
     statistics = {"train": {"rows": 1200, "text": {**GROUPS, "languages": languages}}}
-    assert core.text_rows(statistics)[0].languages == "not installed"
+    assert data_shown.text_rows(statistics)[0].languages == "not installed"
 
 
 @pytest.mark.parametrize("statistics", [None, {}])
