@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from pipeline.commands.gate import gate
 from pipeline.commands.schema import schema
 from pipeline.commands.tensorboard import tensorboard
 from pipeline.commands.tune import tune
@@ -102,6 +103,7 @@ def texttune() -> None:
     """Fine-tunes T5 or BERT on your own text, proves it, and promotes it."""
 
 
+texttune.add_command(gate)
 texttune.add_command(schema)
 texttune.add_command(tensorboard)
 texttune.add_command(tune)

@@ -43,26 +43,36 @@ def find(runs: Sequence[str], runs_dir: str) -> list[Training]:
 
 
 def _latest(runs_dir: str) -> Training:
-    ids = _newest_first(runs_dir)
+    ids = newest_first(runs_dir)
     for run_id in ids:
         training = _training(os.path.join(runs_dir, run_id))
         if training and os.path.isdir(training.folder):
             return training
     if ids:
         raise ConfigError(
-            f"{LATEST}: no run in {runs_dir} has a training to be shown. {_newest(ids)}"
+            f"{LATEST}: no run in {runs_dir} has a training to be shown. {newest(ids)}"
         )
-    raise ConfigError(f"{LATEST}: there are no runs in {runs_dir}. {_OTHER_ROOT}")
+    raise ConfigError(f"{LATEST}: there are no runs in {runs_dir}. {OTHER_ROOT}")
+
+
+def folder_of(run: str, runs_dir: str) -> str:
+    """The folder of a run that is named by its id or its folder.
+
+    Raises:
+      ConfigError: if there is no such run.
+    """
+    run_dir = next(filter(_is_run, (os.path.join(runs_dir, run), run)), None)
+    if run_dir is None:
+        ids = newest_first(runs_dir)
+        raise ConfigError(
+            f"there is no run {run!r}: it is no id in {runs_dir}, and no folder of a "
+            f"run. {newest(ids) if ids else 'No run is there at all.'} {OTHER_ROOT}"
+        )
+    return run_dir
 
 
 def _named(run: str, runs_dir: str) -> Training:
-    run_dir = next(filter(_is_run, (os.path.join(runs_dir, run), run)), None)
-    if run_dir is None:
-        ids = _newest_first(runs_dir)
-        raise ConfigError(
-            f"there is no run {run!r}: it is no id in {runs_dir}, and no folder of a "
-            f"run. {_newest(ids) if ids else 'No run is there at all.'} {_OTHER_ROOT}"
-        )
+    run_dir = folder_of(run, runs_dir)
     training = _training(run_dir)
     run_id = _id(run_dir)
     if training is None:
@@ -113,18 +123,20 @@ def _id(run_dir: str) -> str:
     return os.path.basename(os.path.abspath(run_dir))
 
 
-def _newest_first(runs_dir: str) -> list[str]:
+def newest_first(runs_dir: str) -> list[str]:
+    """The ids of the runs below a folder."""
     names = (
         sorted(os.listdir(runs_dir), reverse=True) if os.path.isdir(runs_dir) else []
     )
     return [name for name in names if _is_run(os.path.join(runs_dir, name))]
 
 
-def _newest(ids: Sequence[str]) -> str:
+def newest(ids: Sequence[str]) -> str:
+    """The newest of some ids, in words."""
     return f"The newest: {', '.join(ids[:_RUNS_TOLD])}."
 
 
-_OTHER_ROOT = "`--root DIR` or `--config FILE` names another root."
+OTHER_ROOT = "`--root DIR` or `--config FILE` names another root."
 
 
 def by_name(trainings: Sequence[Training]) -> Iterator[tuple[str, Training]]:

@@ -6,7 +6,6 @@ scores are not TFMA's: see `tfma_files`.
 
 import json
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from tfx import types
@@ -22,15 +21,13 @@ from tfx.utils import path_utils
 
 from components.evaluator import core, predictions, tfma_files, untuned
 from components.evaluator.asking import ask
-from components.evaluator.comparing import Asked, columns_seen
+from components.evaluator.comparing import Asked
 from components.evaluator.gate import BASELINE, CANDIDATE
+from components.evaluator.reading import read_rows
 from components.evaluator.rows import Rows
 from components.evaluator.settings import GateSettings
-from components.example_gen.examples import Example
-from components.example_gen.written import read_split
 
 EVALUATION_FILE = "evaluation.json"
-SPLIT, TRAIN_SPLIT = "eval", "train"
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
@@ -58,8 +55,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         task = exec_properties["task"]
         output = artifact_utils.get_single_instance(output_dict["evaluation"])
         (examples,) = input_dict["examples"]
-        split = list(read_split(examples, SPLIT))
-        rows = _rows(examples, split, gate)
+        rows = read_rows(examples, gate)
         models = _models(input_dict, gate)
         asked = ask(
             self._make_beam_pipeline,
@@ -154,26 +150,6 @@ def _models(
     if baseline and gate.baseline == "compare":
         models[BASELINE] = artifact_utils.get_single_instance(baseline)
     return models
-
-
-def _rows(
-    examples: types.Artifact, split: Sequence[Example], gate: GateSettings
-) -> Rows:
-    # Sorted: the features of a tf.Example come in an order that changes.
-    names = sorted(split[0].slices) if split else []
-    columns = {name: [row.slices[name] for row in split] for name in names}
-    in_train: dict[str, set[str]] = {column: set() for column in gate.seen}
-    if in_train:
-        for example in read_split(examples, TRAIN_SPLIT):
-            for column, known in in_train.items():
-                known.add(example.slices[column])
-    return Rows(
-        example_ids=[example.example_id for example in split],
-        sources=[example.text for example in split],
-        targets=[example.target for example in split],
-        columns={**columns, **columns_seen(columns, in_train)},
-        crosses=gate.crosses,
-    )
 
 
 def _write(folder: str, found: dict[str, Any], rows: Rows, asked: Asked) -> None:

@@ -1,5 +1,6 @@
 """From what the models answered to the verdict. Pure: no TensorFlow, no TFX."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,13 +20,15 @@ def evaluate(
     """The evaluation, as plain data; see `evaluation`.
 
     It has "notes" too, sentences for the reader, and "refused": why the candidate
-    could not be evaluated at all, or None.
+    could not be evaluated at all, or None. A model that did not give one answer to
+    each row is taken as one that gave none.
 
     Args:
       asked: `gate.CANDIDATE` in its answers or refusals, and the other models that
         there are.
     """
     notes = [NO_BASELINE_ASKED] if gate.baseline == "reset" else []
+    asked = _counted(asked, len(rows.targets))
     if CANDIDATE in asked.refused:
         found = evaluation.without_answers(len(rows.targets), gate)
         return {**found, "notes": notes, "refused": asked.refused[CANDIDATE]}
@@ -36,6 +39,20 @@ def evaluate(
     }
     found = of_task[task](rows, asked.answers, gate, incomparable)
     return {**found, "notes": notes, "refused": None}
+
+
+def _counted(asked: Asked, rows: int) -> Asked:
+    """Refuses models whose answers cannot be laid beside the rows."""
+    refused = {
+        model: f"The {model} gave {len(given.predictions):,} answers to {rows:,} rows, "
+        "so it cannot be told which is whose."
+        for model, given in asked.answers.items()
+        if not len(given.predictions) == len(given.scores) == rows
+    }
+    kept = {m: given for m, given in asked.answers.items() if m not in refused}
+    return dataclasses.replace(
+        asked, answers=kept, refused={**asked.refused, **refused}
+    )
 
 
 def _incomparable(asked: Asked, gate: GateSettings) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """The answers of all models to each eval row, as JSON lines. Pure."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.evaluator.rows import Rows
@@ -30,6 +30,20 @@ def line(rows: Rows, row: int, answers: Mapping[str, Answers]) -> dict[str, Any]
             model: {"prediction": given.predictions[row], "score": _score(given, row)}
             for model, given in answers.items()
         },
+    }
+
+
+def read(written: Iterable[str], model: str) -> dict[str, str]:
+    """{example_id: what a model answered}; without the rows that it did not answer.
+
+    Args:
+      written: what `lines` gave.
+    """
+    rows = map(json.loads, written)
+    return {
+        row["example_id"]: row["answers"][model]["prediction"]
+        for row in rows
+        if model in row["answers"]
     }
 
 

@@ -21,3 +21,17 @@ class Rows:
     targets: Sequence[str]
     columns: Mapping[str, Sequence[str]]
     crosses: Sequence[tuple[str, str]] = ()
+
+    def of(self, numbers: Sequence[int]) -> "Rows":
+        """Some of the rows, by their numbers."""
+
+        def chosen(values: Sequence[str]) -> list[str]:
+            return [values[row] for row in numbers]
+
+        return Rows(
+            example_ids=chosen(self.example_ids),
+            sources=chosen(self.sources),
+            targets=chosen(self.targets),
+            columns={name: chosen(values) for name, values in self.columns.items()},
+            crosses=self.crosses,
+        )

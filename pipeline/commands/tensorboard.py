@@ -32,7 +32,7 @@ def tensorboard(
 
     from pipeline import tensorboard_server, trainings
 
-    found = trainings.find(runs, _runs_dir(root, config_path))
+    found = trainings.find(runs, runs_dir(root, config_path))
     names = ", ".join(f"{t.run_id} ({t.state})" for t in found)
     with tensorboard_server.ended_by_signals():
         click.echo(f"Starting TensorBoard for {names} ...")
@@ -41,7 +41,8 @@ def tensorboard(
             tensorboard_server.wait()
 
 
-def _runs_dir(root: str | None, config_path: str | None) -> str:
+def runs_dir(root: str | None, config_path: str | None) -> str:
+    """Where the ids of runs are looked for."""
     import os
 
     if root:

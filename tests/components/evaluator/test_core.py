@@ -66,3 +66,31 @@ def test_lines_of_predictions_are_ascii_also_for_bytes_that_are_no_utf8():
     first = json.loads(lines[0])
     assert first["source"] == "\udcff卡"
     assert first["answers"] == {"candidate": {"prediction": "x\u2028", "score": None}}
+
+
+def test_answers_of_a_model_are_read_back_by_the_row():
+    rows = Rows(["1", "2"], ["\udcff卡", "b"], ["fee", "late"], {})
+    given = {"candidate": Answers(["x\u2028", "y"], [], np.zeros((2, 0)))}
+    lines = list(predictions.lines(rows, given))
+    assert predictions.read(lines, "candidate") == {"1": "x\u2028", "2": "y"}
+    assert predictions.read(lines, "baseline") == {}
+
+
+@pytest.mark.parametrize("given", [["fee"], ["fee", "late", "late"], []])
+def test_candidate_without_one_answer_for_each_row_is_refused(given):
+    asked = Asked({"candidate": answers(["fee", "late"], given)})
+    found = core.evaluate(ROWS, asked, GATE, task="classification")
+    assert found["refused"] == (
+        f"The candidate gave {len(given)} answers to 2 rows, so it cannot be told "
+        "which is whose."
+    )
+    assert not found["blessed"]
+
+
+def test_other_model_without_one_answer_for_each_row_cannot_be_compared_with():
+    names = ["fee", "late"]
+    short = {"baseline": answers(names, ["fee"]), "untuned": answers(names, ["late"])}
+    asked = Asked({"candidate": answers(names), **short})
+    found = core.evaluate(ROWS, asked, GATE, task="classification")
+    assert set(found["incomparable"]) == {"baseline", "untuned"}
+    assert {m["model"] for m in found["metrics"]} == {"candidate"}
