@@ -1,5 +1,6 @@
 """`texttune gate`: whether the gate of a job closes."""
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -45,6 +46,8 @@ def selftest(run: str, config_path: str | None, root: str | None) -> None:
     outcome = gate_selftest.prove(found, settings, of=of)
     for line in lines(outcome):
         click.echo(line)
+    path = os.path.join(found.folder, gate_selftest.OUTCOME_FILE)
+    click.echo(f"Record:  {os.path.relpath(path)}")
     sys.exit(0 if outcome["proven"] else _NOT_PROVEN)
 
 

@@ -196,3 +196,15 @@ def run(folder: pathlib.Path, job: dict, *arguments: str) -> Outcome:
         timeout=600,
     )
     return Outcome(done.returncode, done.stdout, pathlib.Path(job["runner"]["root"]))
+
+
+def selftest(*arguments: str) -> subprocess.CompletedProcess:
+    """`texttune gate selftest`, as a user would call it."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline.cli", "gate", "selftest", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=300,
+    )

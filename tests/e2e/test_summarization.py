@@ -1,9 +1,11 @@
 """A whole summarization job, from a T5 that the run makes itself."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.e2e import jobs
 
@@ -91,3 +93,27 @@ def test_promoted_model_writes_text_of_the_learned_form(outcome):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("about ")
+
+
+def test_self_test_shows_that_a_floor_is_too_low_for_texts_that_are_alike(outcome):
+    done = jobs.selftest("latest", "--root", str(outcome.root))
+    assert (done.returncode, done.stderr) == (4, "")
+    verdicts = dict(re.findall(r"^(\S.*?)  +(blessed|refused)", done.stdout, re.M))
+    assert verdicts == {
+        "identical copy": "blessed",
+        "constant answer": "blessed",
+        "empty answers": "refused",
+        "copied source": "refused",
+        "another row's answer": "blessed",
+        "one answer missing": "refused",
+        "shuffled output layer": "refused",
+    }
+
+
+def test_floor_that_the_self_test_proposes_is_proven(outcome):
+    path = outcome.root.parent / "strict.yaml"
+    job = yaml.safe_load((outcome.root.parent / "job.yaml").read_text("utf-8"))
+    path.write_text(yaml.safe_dump({**job, "gate": {"floors": {"rouge_l": 0.8}}}))
+    done = jobs.selftest("latest", "--config", str(path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Proven: " in done.stdout
