@@ -1,7 +1,10 @@
 """Runs a gate on damaged copies of a run's model, and on an identical one."""
 
+import contextlib
 import json
 import os
+import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,6 +24,7 @@ from pipeline.quiet import quiet_stderr
 OUTCOME_FILE = "gate-selftest.json"
 # Of a model that writes, which takes long: to tell a broken one needs no more rows.
 MOST_ROWS_WRITTEN = 200
+_INTERRUPTED = 130
 
 
 def prove(run: EvaluatedRun, gate: GateSettings, *, of: str) -> dict[str, Any]:
@@ -106,7 +110,7 @@ def _ask_copies(run: EvaluatedRun, rows: Rows) -> Asked:
     from components.evaluator import damaged_models
     from components.evaluator.asking import ask
 
-    with tempfile.TemporaryDirectory(prefix="texttune-gate-") as folder:
+    with _folder_of_copies() as folder:
         models = {}
         for name in (self_test.IDENTICAL, self_test.SHUFFLED):
             models[name] = os.path.join(folder, name.replace(" ", "-"))
@@ -129,6 +133,28 @@ def _ask_copies(run: EvaluatedRun, rows: Rows) -> Asked:
             task=run.task,
             folder=os.path.join(folder, "answers"),
         )
+
+
+@contextlib.contextmanager
+def _folder_of_copies() -> Iterator[str]:
+    """A temporary folder, which is removed also where a signal ends the process."""
+    with tempfile.TemporaryDirectory(prefix="texttune-gate-") as folder:
+
+        def end(number: int, frame: object) -> None:
+            # No exception: TensorFlow would make an error of its own of it.
+            shutil.rmtree(folder, ignore_errors=True)
+            os._exit(_INTERRUPTED)
+
+        before = {
+            sign: signal.signal(sign, end)
+            for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(sign) is not signal.SIG_IGN
+        }
+        try:
+            yield folder
+        finally:
+            for sign, handler in before.items():
+                signal.signal(sign, handler)
 
 
 def _answers(

@@ -34,7 +34,7 @@ def selftest(run: str, config_path: str | None, root: str | None) -> None:
     folder.
 
     Exit codes: 0 proven, 2 usage, unknown run or a run that cannot be tested, 4 the
-    gate lets a damaged model pass or refuses the model itself.
+    gate lets a damaged model pass or refuses the model itself, 130 interrupted.
     """
     from pipeline import evaluated_runs, gate_selftest
     from pipeline.commands.tensorboard import runs_dir
