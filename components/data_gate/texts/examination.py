@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from tfx.dsl.io import fileio
 
 from components.data_gate.findings import Finding
-from components.data_gate.texts import (
-    languages,
-    text_notes,
-    text_statistics,
-    token_counts,
-)
+from components.data_gate.texts import text_notes, text_statistics, token_counts
+from components.example_gen import languages
 from components.example_gen.settings import DataSettings
 from trainer_module import progress
 from trainer_module.settings import ModelSettings

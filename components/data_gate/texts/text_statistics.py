@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from components.data_gate.texts import languages
 from components.data_gate.texts.scripts import main_script
+from components.example_gen import languages
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt, text_key
 from trainer_module import features

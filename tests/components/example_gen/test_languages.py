@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from components.data_gate.texts import languages
+from components.example_gen import languages
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 UNSURE = "unsure"
 NOT_INSTALLED = "the package py3langid is not installed: run `make setup`"
 # At this confidence no customer message was given a wrong language, and one in
-# thirty is unsure; see `tests/components/data_gate/test_languages.py`.
+# thirty is unsure; see `tests/components/example_gen/test_languages.py`.
 _MIN_CONFIDENCE = 0.5
 _MAX_CHARACTERS = 1000  # The time grows with them, and the certainty does not.
 
