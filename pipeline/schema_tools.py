@@ -11,7 +11,7 @@ from components.data_gate.texts import text_statistics
 from components.example_gen import core, reading
 from components.example_gen.account import Account
 from components.example_gen.examples import Example
-from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from components.example_gen.settings import DERIVED_SLICES, DataSettings
 from components.schema_inference import inferring, writing
 from components.schema_inference.differences import Difference, compare
 from components.schema_inference.inferring import InferredSchema
@@ -53,6 +53,7 @@ def infer(
         settings=settings,
         task=config.task,
         longest_tokens=None if lengths is None else _longest(lengths),
+        derived=_derived(settings, account),
     )
     text = writing.to_text(schema, job)
     reviewed_schema.parse(text)  # What we write, we read.
@@ -76,13 +77,21 @@ def diff(
         settings = place.with_files(config.data)
         missing = _missing_slices(settings)
         read = tuple(s for s in settings.slices if s not in missing)
-        splits, _ = _ingest(settings.model_copy(update={"slices": read}), config.task)
+        settings = settings.model_copy(update={"slices": read})
+        splits, account = _ingest(settings, config.task)
     except OSError as error:
         raise unusable(error) from error
     lengths: Lengths | None = {}
     if any(column.max_tokens for column in columns.values()):
         lengths = _count_tokens(config, splits, checkpoints.locate(config))
-    found = compare(splits, columns, read=read, missing=missing, lengths=lengths)
+    found = compare(
+        splits,
+        columns,
+        read=read,
+        missing=missing,
+        lengths=lengths,
+        derived=_derived(settings, account),
+    )
     if lengths is None:
         line = "The checkpoint is made or fetched by the first run; compare again then."
         found.append(Difference("Lengths are not compared", (line,), stops=False))
@@ -129,6 +138,11 @@ def _ingest(settings: DataSettings, task: str) -> tuple[Splits, Account]:
     return splits, ingested.account
 
 
+def _derived(settings: DataSettings, account: Account) -> frozenset[str]:
+    columns = {name for file in account.files for name in file.columns}
+    return settings.derived_slices(columns)
+
+
 def _missing_slices(settings: DataSettings) -> tuple[str, ...]:
     """The slice columns that one of the files lacks."""
     bare = settings.model_copy(update={"slices": ()})
@@ -137,7 +151,7 @@ def _missing_slices(settings: DataSettings) -> tuple[str, ...]:
     return tuple(
         name
         for name in settings.slices
-        if name != TEXT_LENGTH_SLICE and any(name not in s.columns for s in sources)
+        if name not in DERIVED_SLICES and any(name not in s.columns for s in sources)
     )
 
 

@@ -73,6 +73,7 @@ def DataGate(
         domains=domains,
         settings=settings,
         task=task,
+        derived=settings.derived_slices(_columns_of(told)),
     )
     counts = {split: profile.count(rows, task) for split, rows in splits.items()}
     columns = profile.columns_of(told, settings.train)
@@ -103,6 +104,10 @@ def DataGate(
 def _read_account(account) -> dict[str, Any]:
     with fileio.open(os.path.join(account.uri, ACCOUNT_FILE)) as file:
         return json.loads(file.read())
+
+
+def _columns_of(account: dict[str, Any]) -> set[str]:
+    return {name for file in account["files"] for name in file["columns"]}
 
 
 def _check_against_account(splits: Splits, account: dict[str, Any]) -> None:

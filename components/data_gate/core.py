@@ -23,6 +23,7 @@ def check(
     domains: Mapping[str, Collection[str]],
     settings: DataSettings,
     task: str,
+    derived: Collection[str] = (),
 ) -> list[Finding]:
     """Runs every rule; those that stop come first, the gravest of them at the top.
 
@@ -32,6 +33,7 @@ def check(
       domains: feature -> the values that the schema allows, where it lists them.
       settings: the `data` section.
       task: "classification" or "summarization".
+      derived: the slices that ExampleGen has made from the text.
     """
     train, keys = splits["train"], text_keys.keys_of(splits)
     classifies = task == "classification"
@@ -44,7 +46,9 @@ def check(
     findings = sizes.too_few_examples(splits, settings)
     findings += labels.single_label(train) if classifies else []
     findings += unseen
-    findings += schema_rules.schema_anomalies(relevant, splits, domains, settings)
+    findings += schema_rules.schema_anomalies(
+        relevant, splits, domains, settings, derived
+    )
     findings += repeats.leaked_texts(splits, keys, settings)
     findings += leakage.near_duplicates(splits, keys, settings)
     if classifies:

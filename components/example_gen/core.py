@@ -10,6 +10,7 @@ from typing import Protocol
 
 from components.example_gen import (
     files,
+    languages,
     normalisation,
     portions,
     reading,
@@ -18,7 +19,11 @@ from components.example_gen import (
 from components.example_gen.account import Account, FileAccount, RejectedRow
 from components.example_gen.examples import Example, Mapper, RowRejected
 from components.example_gen.portions import Portion
-from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from components.example_gen.settings import (
+    LANGUAGE_SLICE,
+    TEXT_LENGTH_SLICE,
+    DataSettings,
+)
 from trainer_module.progress import DataRefused
 
 SPLITS = ("train", "eval")
@@ -81,19 +86,26 @@ def check_files(settings: DataSettings) -> None:
 
     Raises:
       DataRefused: if one cannot be read, lacks a column, or a slice that is made from
-        the text in one file is a column of another.
+        the text in one file is a column of another, or cannot be made here.
     """
     derived = {
-        path: _derives_length(reading.check_columns(path, settings), settings)
+        path: settings.derived_slices(reading.check_columns(path, settings).columns)
         for path in (*settings.train, *(settings.eval or ()))
     }
-    if TEXT_LENGTH_SLICE in settings.slices and len(set(derived.values())) > 1:
-        there = next(path for path, made in derived.items() if not made)
-        other = next(path for path, made in derived.items() if made)
-        raise DataRefused(
-            f"{there} has a column {TEXT_LENGTH_SLICE!r} and {other} has not, so the "
-            "slice would have two meanings. Rename the column, or add it everywhere."
-        )
+    for name in sorted(frozenset().union(*derived.values())):
+        other = next(path for path, made in derived.items() if name in made)
+        there = [path for path, made in derived.items() if name not in made]
+        if there:
+            raise DataRefused(
+                f"{there[0]} has a column {name!r} and {other} has not, so the slice "
+                "would have two meanings. Rename the column, or add it everywhere."
+            )
+        if name == LANGUAGE_SLICE and not languages.is_installed():
+            raise DataRefused(
+                f"{other}: `data.slices` names {name!r}, which is no column here and "
+                f"cannot be found from the text: {languages.NOT_INSTALLED}. Or take "
+                "it out of `data.slices`; `[]` is allowed."
+            )
 
 
 def check_account(account: Account, settings: DataSettings) -> None:
@@ -155,10 +167,12 @@ class Reader:
             columns=source.types(),
         )
         self.files.append(file)
+        derived = self._settings.derived_slices(source.columns)
         to_example = Mapper(
             self._settings,
             self._task,
-            derive_length=_derives_length(source, self._settings),
+            derive_length=TEXT_LENGTH_SLICE in derived,
+            detect=languages.detector() if LANGUAGE_SLICE in derived else None,
         )
         for row in reading.read_rows(path, self._settings):
             file.rows_read += 1
@@ -241,11 +255,6 @@ def _state(path: str) -> tuple[int, int, int] | None:
     except OSError:  # Whoever reads it says so.
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _derives_length(source: reading.Source, settings: DataSettings) -> bool:
-    listed = TEXT_LENGTH_SLICE in settings.slices
-    return listed and TEXT_LENGTH_SLICE not in source.columns
 
 
 def _first(cell: reading.Cell) -> str:

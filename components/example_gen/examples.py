@@ -4,7 +4,12 @@ import dataclasses
 import hashlib
 
 from components.example_gen import normalisation, reading
-from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from components.example_gen.languages import Detect
+from components.example_gen.settings import (
+    LANGUAGE_SLICE,
+    TEXT_LENGTH_SLICE,
+    DataSettings,
+)
 from trainer_module import features
 from trainer_module.features import REFERENCE_SEPARATOR
 
@@ -55,16 +60,22 @@ class Mapper:
       settings: which column is what.
       task: "classification" or "summarization".
       derive_length: make the slice `TEXT_LENGTH_SLICE` from the text.
+      detect: makes the slice `LANGUAGE_SLICE` from the text; None if it is a column.
 
     Attributes:
       removed: control and zero-width characters taken out of the last row.
     """
 
     def __init__(
-        self, settings: DataSettings, task: str, *, derive_length: bool = False
+        self,
+        settings: DataSettings,
+        task: str,
+        *,
+        derive_length: bool = False,
+        detect: Detect | None = None,
     ):
         self._settings, self._task = settings, task
-        self._derive_length = derive_length
+        self._derive_length, self._detect = derive_length, detect
         self._names = UniqueNames()
         self.removed = 0
 
@@ -89,6 +100,8 @@ class Mapper:
         if self._derive_length:
             band = normalisation.length_band(text, settings.length_bands_words)
             slices[TEXT_LENGTH_SLICE] = band
+        if self._detect is not None:
+            slices[LANGUAGE_SLICE] = self._detect([text])[0]
         named = self._joined(cells.get(settings.id)) if settings.id else ""
         name = self._names.name(named or stable_id(text, target))
         return Example(text, target, name, slices)

@@ -167,7 +167,7 @@ def _keys(
     if not head:
         raise _no_rows(path)
     names = dict.fromkeys(key for _, record in head for key in record)
-    missing = wanted_columns(settings).keys() - names.keys()
+    missing = {*wanted_columns(settings), *_may_be_columns(settings)} - names.keys()
     while missing and (found := next(records, None)):
         names.update(dict.fromkeys(found[1]))
         missing -= found[1].keys()
@@ -180,7 +180,7 @@ def _keys(
 def wanted_columns(settings: "DataSettings") -> dict[str, str]:
     """Returns {column: the key that names it}, without those that can be derived."""
     # Here, where whoever made the settings has paid for pydantic.
-    from components.example_gen.settings import TEXT_LENGTH_SLICE
+    from components.example_gen.settings import DERIVED_SLICES
 
     keys = {settings.text: "data.text", settings.target: "data.target"}
     if settings.id is not None:
@@ -188,9 +188,19 @@ def wanted_columns(settings: "DataSettings") -> dict[str, str]:
     if settings.split_by is not None:
         keys.setdefault(settings.split_by, "data.split_by")
     for column in settings.slices:
-        if column != TEXT_LENGTH_SLICE:
+        if column not in DERIVED_SLICES:
             keys.setdefault(column, "data.slices")
     return keys
+
+
+def _may_be_columns(settings: "DataSettings") -> set[str]:
+    """Slices that are sought to the end of a JSON file before they are derived.
+
+    To find the language of each text takes far longer; to count its words does not.
+    """
+    from components.example_gen.settings import LANGUAGE_SLICE
+
+    return {LANGUAGE_SLICE}.intersection(settings.slices)
 
 
 _WAY_OUT_OF_A_COLUMN = {

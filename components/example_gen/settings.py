@@ -1,5 +1,6 @@
 """The `data` section of a configuration. Pure: no TensorFlow, no TFX."""
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -8,7 +9,10 @@ from components.example_gen import encodings
 from trainer_module import features
 from trainer_module.settings import Section
 
-TEXT_LENGTH_SLICE = "text_length"  # A slice that ExampleGen makes itself.
+# Slices that ExampleGen makes itself where they are no column of the file.
+TEXT_LENGTH_SLICE = "text_length"
+LANGUAGE_SLICE = "language"
+DERIVED_SLICES = frozenset({TEXT_LENGTH_SLICE, LANGUAGE_SLICE})
 SPAN_PLACEHOLDER = "{SPAN}"
 
 
@@ -125,6 +129,10 @@ class DataSettings(Section):
                 "the model would learn to copy"
             )
         return self
+
+    def derived_slices(self, columns: Collection[str]) -> frozenset[str]:
+        """The slices that are made from the text of files with these columns."""
+        return DERIVED_SLICES.intersection(self.slices).difference(columns)
 
     @model_validator(mode="after")
     def _splits_by_what_is_split(self) -> "DataSettings":

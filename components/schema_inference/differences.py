@@ -9,7 +9,6 @@ from components.data_gate.findings import LABELS_SHOWN, ROWS_SHOWN, count, liste
 from components.data_gate.reviewed_schema import Column
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
-from components.example_gen.settings import TEXT_LENGTH_SLICE
 from trainer_module import features
 
 Splits = Mapping[str, Sequence[Example]]
@@ -37,6 +36,7 @@ def compare(
     read: Collection[str],
     missing: Collection[str],
     lengths: Mapping[str, Mapping[str, np.ndarray]] | None,
+    derived: Collection[str] = (),
 ) -> list[Difference]:
     """Every difference; those that stop a run come first.
 
@@ -46,15 +46,17 @@ def compare(
       read: the slices that were read.
       missing: the slices that the job names and the file lacks.
       lengths: {split: {feature: [rows] tokens}}; None if they were not counted.
+      derived: the slices that ExampleGen has made from the text; the gate notes a new
+        value of these, and no run is stopped for it.
     """
     there = [*features.RAW, *read]
     found = [
         *_missing_columns(columns, there, missing),
-        *_new_columns(columns, there),
-        *_values_not_listed(splits, columns, there),
+        *_new_columns(columns, there, derived),
+        *_values_not_listed(splits, columns, there, derived),
         *_longer(splits, columns, lengths or {}),
         *_fewer_rows(splits, columns, there),
-        *_values_gone(splits, columns, there),
+        *_values_gone(splits, columns, there, derived),
     ]
     return sorted(found, key=lambda difference: not difference.stops)
 
@@ -73,23 +75,24 @@ def _missing_columns(
 
 
 def _new_columns(
-    columns: Mapping[str, Column], there: Collection[str]
+    columns: Mapping[str, Column], there: Collection[str], derived: Collection[str]
 ) -> Iterator[Difference]:
     lines = [
-        f"{name!r}"
-        for name in there
-        if name not in columns and name != TEXT_LENGTH_SLICE
+        f"{name!r}" for name in there if name not in columns and name not in derived
     ]
     if lines:
         yield Difference("Columns that the schema does not have", tuple(lines))
 
 
 def _values_not_listed(
-    splits: Splits, columns: Mapping[str, Column], there: Collection[str]
+    splits: Splits,
+    columns: Mapping[str, Column],
+    there: Collection[str],
+    derived: Collection[str],
 ) -> Iterator[Difference]:
     for column in _closed(columns, there):
-        if column.name == TEXT_LENGTH_SLICE:
-            continue  # ExampleGen makes these; the gate notes a new one.
+        if column.name in derived:
+            continue
         rows: dict[str, list[Example]] = {}
         for row in _all(splits):
             if (value := value_of(row, column.name)) not in (column.values or ()):
@@ -105,12 +108,15 @@ def _values_not_listed(
 
 
 def _values_gone(
-    splits: Splits, columns: Mapping[str, Column], there: Collection[str]
+    splits: Splits,
+    columns: Mapping[str, Column],
+    there: Collection[str],
+    derived: Collection[str],
 ) -> Iterator[Difference]:
     for column in _closed(columns, there):
         seen = {value_of(row, column.name) for row in _all(splits)}
         gone = [f"{v!r}" for v in column.values or () if v not in seen]
-        if gone and column.name != TEXT_LENGTH_SLICE:
+        if gone and column.name not in derived:
             heading = f"{_named(column.name)} that no row has any more"
             yield Difference(heading, _cut(gone), stops=False)
 

@@ -7,11 +7,15 @@ a label always is, and of the slices those with few values that all repeat.
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import length_band
-from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from components.example_gen.settings import (
+    LANGUAGE_SLICE,
+    TEXT_LENGTH_SLICE,
+    DataSettings,
+)
 from trainer_module import features
 
 MAX_LISTED_VALUES = 50
@@ -59,6 +63,7 @@ def infer(
     settings: DataSettings,
     task: str,
     longest_tokens: Mapping[str, int] | None,
+    derived: Collection[str] = (),
 ) -> InferredSchema:
     """The schema of these rows.
 
@@ -68,6 +73,7 @@ def infer(
       task: "classification" or "summarization".
       longest_tokens: feature -> tokens of its longest text; None if they could not be
         counted, and there is to be no limit.
+      derived: the slices that ExampleGen has made from the text.
     """
     columns = [_text(features.TEXT, settings.text, longest_tokens)]
     if task == "classification":
@@ -78,7 +84,7 @@ def infer(
         columns.append(_text(features.TARGET, settings.target, longest_tokens))
     named = f"column {settings.id!r}" if settings.id else "made from the text"
     columns.append(InferredColumn(features.EXAMPLE_ID, (f"The row's name ({named}).",)))
-    columns += [_slice(name, splits, settings) for name in settings.slices]
+    columns += [_slice(name, splits, settings, derived) for name in settings.slices]
     return InferredSchema(
         tuple(columns),
         {split: len(rows) for split, rows in splits.items()},
@@ -99,7 +105,12 @@ def _text(
     return InferredColumn(name, (about, told), max_tokens=limit)
 
 
-def _slice(name: str, splits: Splits, settings: DataSettings) -> InferredColumn:
+def _slice(
+    name: str, splits: Splits, settings: DataSettings, derived: Collection[str]
+) -> InferredColumn:
+    if name == LANGUAGE_SLICE and name in derived:
+        about = "A slice that is made from the text: any language is allowed."
+        return InferredColumn(name, (about,))
     counts = _counts(splits, name)
     bands = {band: counts.get(band, 0) for band in _bands(settings.length_bands_words)}
     if name == TEXT_LENGTH_SLICE and set(counts) <= set(bands):

@@ -14,7 +14,7 @@ from components.data_gate.findings import (
 )
 from components.example_gen.examples import Example
 from components.example_gen.normalisation import excerpt
-from components.example_gen.settings import TEXT_LENGTH_SLICE, DataSettings
+from components.example_gen.settings import DataSettings
 from trainer_module import features
 
 ANOMALIES_SHOWN = 10
@@ -41,14 +41,16 @@ def schema_anomalies(
     splits: Splits,
     domains: Mapping[str, Collection[str]],
     settings: DataSettings,
+    derived: Collection[str] = (),
 ) -> list[Finding]:
     """One finding for each of the first anomalies, and one for all others.
 
-    Each has the rows whose value the schema lacks. Those that stop come first.
+    Each has the rows whose value the schema lacks. Those that stop come first; those
+    of `derived`, the slices that ExampleGen has made, never do.
     """
-    ordered = sorted(anomalies, key=_is_ours)
+    ordered = sorted(anomalies, key=lambda anomaly: _is_ours(anomaly, derived))
     findings = [
-        _finding(anomaly, splits, domains, settings)
+        _finding(anomaly, splits, domains, settings, derived)
         for anomaly in ordered[:ANOMALIES_SHOWN]
     ]
     rest = ordered[ANOMALIES_SHOWN:]
@@ -56,7 +58,7 @@ def schema_anomalies(
         names = tuple(
             f"{a.split}: {_where(a.feature, settings)}: {_described(a)}" for a in rest
         )
-        stops = not all(_is_ours(a) for a in rest)
+        stops = not all(_is_ours(a, derived) for a in rest)
         message = (
             f"The data does not fit the schema in {len(rest)} more ways: "
             f"{listed(names[:ROWS_SHOWN], len(names))}. findings.json has them all."
@@ -78,6 +80,7 @@ def _finding(
     splits: Splits,
     domains: Mapping[str, Collection[str]],
     settings: DataSettings,
+    derived: Collection[str],
 ) -> Finding:
     rows = _rows_outside(anomaly, splits, domains)
     shown = tuple(
@@ -91,7 +94,7 @@ def _finding(
     if rows:
         message += f" Rows: {listed(shown, len(rows))}."
     severity: Severity = "note"
-    if not _is_ours(anomaly):
+    if not _is_ours(anomaly, derived):
         severity = "stop"
         message += f" Correct the file, or {_way_to_allow(settings)}."
     return Finding("schema", severity, message, shown, "data.reviewed_schema")
@@ -117,9 +120,9 @@ def _rows_outside(
     return [row for row in rows if _value(row, anomaly.feature) not in allowed]
 
 
-def _is_ours(anomaly: Anomaly) -> bool:
-    """A band of lengths is ExampleGen's: one that is new is no fault of the data."""
-    return anomaly.feature == TEXT_LENGTH_SLICE and anomaly.kind in (
+def _is_ours(anomaly: Anomaly, derived: Collection[str]) -> bool:
+    """A value that ExampleGen has made: one that is new is no fault of the data."""
+    return anomaly.feature in derived and anomaly.kind in (
         OUTSIDE_DOMAIN,
         NEW_COLUMN,
     )

@@ -239,3 +239,9 @@ def test_text_that_is_longer_than_the_reviewed_schema_allows_stops(run, tmp_path
         run(TRAIN, held, schema=str(schema), reviewed_schema=str(schema))
     (finding,) = error.value.findings
     assert "longer than the 6 tokens" in finding and "1 row: 'one two" in finding
+
+
+def test_band_of_lengths_that_train_lacks_is_a_note(run):
+    findings, _ = run(TRAIN, [*EVAL, ("word " * 25, "a", "web")])
+    notes = [f["message"] for f in findings if f["rule"] == "schema"]
+    assert len(notes) == 1 and "text_length" in notes[0]

@@ -1,6 +1,7 @@
 """components.example_gen.core: rows to examples, splits, and the account of rows."""
 
 import json
+import sys
 
 import pytest
 
@@ -105,6 +106,85 @@ def test_text_length_in_one_of_two_files_is_refused(write, settings):
         core.ingest(
             settings(train, eval=held, slices=("text_length",)), "classification"
         )
+
+
+LANGUAGE = {"slices": ("language",)}
+ENGLISH = "Where is the money that I sent to my landlord?"
+GERMAN = "Wo ist das Geld, das ich meinem Vermieter geschickt habe?"
+CHINESE = "\u6211\u5bc4\u7ed9\u623f\u4e1c\u7684\u94b1\u5728\u54ea\u91cc"
+
+
+def languages_of(ingested):
+    rows = [row for split in ingested.splits.values() for row in split]
+    return {row.text: row.slices["language"] for row in rows}
+
+
+def test_language_is_found_from_the_text_where_it_is_no_column(ingest):
+    content = "text,label\n" + rows_of(20)
+    content += f'{ENGLISH},a\n"{GERMAN}",a\n{CHINESE},b\nok,a\n4031,a\n'
+    found = languages_of(ingest(content, **LANGUAGE))
+    expected = {
+        **{ENGLISH: "en", GERMAN: "de", CHINESE: "zh"},
+        **{"ok": "unsure", "4031": "unsure"},
+    }
+    assert {text: found[text] for text in expected} == expected
+
+
+def test_language_is_found_in_the_text_without_its_control_characters(ingest):
+    rows = f'"\x07 {GERMAN}\u200b",a\n'
+    content = "text,label\n" + rows_of(20) + rows
+    assert languages_of(ingest(content, **LANGUAGE))[GERMAN] == "de"
+
+
+def test_text_in_several_scripts_has_one_language_each_time(ingest):
+    mixed = f"{CHINESE} and this is what I meant, \u0433\u0434\u0435 my money"
+    content = "text,label\n" + rows_of(20) + f'"{mixed}",a\n'
+    first, second = (ingest(content, **LANGUAGE) for _ in range(2))
+    assert first == second
+    assert languages_of(first)[mixed] in {"en", "zh", "ru", "unsure"}
+
+
+def test_empty_text_is_rejected_before_its_language_is_sought(ingest):
+    content = "text,label\n" + rows_of(20) + " ,a\n"
+    result = ingest(content, gate=ANY_SHARE, **LANGUAGE)
+    assert result.account.files[0].rejected == {"empty text": 1}
+    assert " " not in languages_of(result)
+
+
+def test_language_of_a_long_text_is_that_of_its_beginning(ingest):
+    long = f"{GERMAN} " * 20 + "where is the money " * 7000
+    assert len(long) > 130_000
+    content = "text,label\n" + rows_of(20) + f'"{long}",a\n'
+    assert languages_of(ingest(content, **LANGUAGE))[long.strip()] == "de"
+
+
+def test_language_of_the_file_wins_with_its_empty_values(ingest):
+    rows = "".join(f"{ENGLISH} {i},a,{'x-y' if i else ''}\n" for i in range(20))
+    result = ingest("text,label,language\n" + rows, **LANGUAGE)
+    assert set(languages_of(result).values()) == {"x-y", ""}
+
+
+def test_language_that_only_a_late_record_has_is_a_column(ingest):
+    rows = [{"text": f"{ENGLISH} {i}", "label": "ab"[i % 2]} for i in range(150)]
+    rows[-1]["language"] = "x-y"
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    result = ingest(content, name="data.jsonl", **LANGUAGE)
+    assert set(languages_of(result).values()) == {"x-y", ""}
+
+
+def test_language_in_one_of_two_files_is_refused(write, settings):
+    train = write("text,label\none,a\n", "train.csv")
+    held = write("text,label,language\ntwo,a,en\n", "eval.csv")
+    with pytest.raises(DataRefused, match="eval.csv has a column 'language' and"):
+        core.ingest(settings(train, eval=held, **LANGUAGE), "classification")
+
+
+def test_language_without_the_package_is_refused_with_ways_out(ingest, monkeypatch):
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    with pytest.raises(DataRefused, match="run `make setup`. Or take it out of"):
+        ingest("text,label\n" + rows_of(20), **LANGUAGE)
+    rows = "".join(f"text {i},a,en\n" for i in range(20))
+    assert languages_of(ingest("text,label,language\n" + rows, **LANGUAGE))
 
 
 # The account

@@ -1,6 +1,7 @@
 """Each way in which a new file can differ, and whether it stops a run."""
 
 import numpy as np
+import pytest
 
 from components.data_gate.reviewed_schema import Column
 from components.example_gen.examples import Example
@@ -24,7 +25,13 @@ GOOD = rows(("a", "web"), ("b", ""))
 
 
 def differences(
-    train=GOOD, *, columns=SCHEMA, read=("channel",), missing=(), lengths=None
+    train=GOOD,
+    *,
+    columns=SCHEMA,
+    read=("channel",),
+    missing=(),
+    lengths=None,
+    derived=(),
 ):
     return compare(
         {"train": train},
@@ -32,6 +39,7 @@ def differences(
         read=read,
         missing=missing,
         lengths=lengths,
+        derived=derived,
     )
 
 
@@ -109,8 +117,14 @@ def test_fewer_rows_than_the_minimum_are_told_by_split():
     assert found.lines == ("train: 2 rows, and min_count is 3",) and found.stops
 
 
-def test_band_of_lengths_stops_no_run():
-    bands = Column("text_length", ("up to 5 words",), 1, True, None)
-    long = [Example("t", label, "r", {"text_length": "over 5 words"}) for label in "ab"]
-    columns = (*SCHEMA[:3], bands)
-    assert differences(long, columns=columns, read=("text_length",)) == []
+@pytest.mark.parametrize(
+    "name, value, listed",
+    [("text_length", "over 5 words", "up to 5 words"), ("language", "de", "en")],
+)
+def test_value_that_is_made_here_stops_no_run(name, value, listed):
+    made = Column(name, (listed,), 1, True, None)
+    rows = [Example("t", label, "r", {name: value}) for label in "ab"]
+    columns = (*SCHEMA[:3], made)
+    assert differences(rows, columns=columns, read=(name,), derived={name}) == []
+    (new, gone) = differences(rows, columns=columns, read=(name,))
+    assert new.stops and not gone.stops

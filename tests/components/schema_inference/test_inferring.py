@@ -22,7 +22,7 @@ def rows(n, *, target="ab", **slices):
     ]
 
 
-def infer(train, held, *, task="classification", longest=None, **changes):
+def infer(train, held, *, task="classification", longest=None, derived=(), **changes):
     names = tuple(train[0].slices)
     settings = DataSettings(
         train="data/a.csv", text="message", target="intent", slices=names, **changes
@@ -32,6 +32,7 @@ def infer(train, held, *, task="classification", longest=None, **changes):
         settings=settings,
         task=task,
         longest_tokens=longest,
+        derived=derived,
     )
 
 
@@ -86,6 +87,14 @@ def test_bands_of_the_length_are_all_listed():
         "6 to 9 words": 0,
         "over 9 words": 0,
     }
+
+
+def test_language_is_a_closed_list_only_if_it_is_a_column():
+    spoken = rows(102, language=["en", "de"])
+    found = by_name(infer(spoken, spoken))
+    assert found["language"].values == {"de": 102, "en": 102}
+    found = by_name(infer(spoken, spoken, derived={"language"}))
+    assert found["language"].values is None
 
 
 @pytest.mark.parametrize("held, minimum", [(1, 1), (2, 1), (9, 4), (100, 20)])

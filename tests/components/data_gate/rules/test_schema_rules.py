@@ -16,9 +16,11 @@ def outside(feature, split="eval"):
 def findings(rows, settings):
     lax = settings()
 
-    def findings(anomalies, *, held=(), domains=None, settings=lax):
+    def findings(anomalies, *, held=(), domains=None, settings=lax, derived=()):
         splits = {"train": rows(("one", "a"), ("two", "b")), "eval": held}
-        return schema_rules.schema_anomalies(anomalies, splits, domains or {}, settings)
+        return schema_rules.schema_anomalies(
+            anomalies, splits, domains or {}, settings, derived
+        )
 
     return findings
 
@@ -72,15 +74,18 @@ def test_reviewed_schema_can_be_left_out(findings, settings, allow):
     assert allow(reviewed, found).reviewed_schema is None
 
 
-def test_new_band_of_lengths_is_noted(findings):
-    (found,) = findings([outside("text_length")])
+@pytest.mark.parametrize("name", ["text_length", "language"])
+def test_new_value_of_a_slice_that_is_made_here_is_noted(findings, name):
+    (found,) = findings([outside(name)], derived={name})
     assert found.severity == "note"
     assert "Correct" not in found.message
+    (found,) = findings([outside(name)])
+    assert found.severity == "stop"
 
 
 def test_many_anomalies_are_told_in_one_after_the_first_ten(findings):
     anomalies = [outside("text_length"), *[outside(f"c{i}") for i in range(14)]]
-    found = findings(anomalies)
+    found = findings(anomalies, derived={"text_length"})
     assert len(found) == 11
     assert [f.severity for f in found] == ["stop"] * 11
     assert "in 5 more ways: eval: column 'c10': Unexpected values" in found[-1].message
