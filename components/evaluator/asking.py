@@ -6,7 +6,7 @@ the next one. Answers go through files, so that a worker's memory holds one batc
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -74,7 +74,7 @@ class _AskBatch(beam.DoFn):
         self._paths, self._task, self._folder = models, task, folder
         self._models: dict[str, ServedModel] = {}
 
-    def process(self, element: tuple[int, int, list[str]]) -> None:
+    def process(self, element: tuple[int, int, list[str]]) -> Iterator[int]:
         number, count, texts = element
         part: dict[str, dict[str, Any]] = {"answers": {}, "refused": {}}
         for name in self._paths:
@@ -91,6 +91,7 @@ class _AskBatch(beam.DoFn):
         with fileio.open(os.path.join(self._folder, _file(number)), "w") as file:
             file.write(json.dumps(part))
         progress.report("evaluating", batch=number, batches=count)
+        yield number
 
     def _model(self, name: str) -> ServedModel:
         if name not in self._models:

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -142,7 +143,7 @@ class _ReadPortion(beam.DoFn):
         self._data, self._task = data, task
         self._folders, self._account_folder = folders, account_folder
 
-    def process(self, element: tuple[int, Portion]) -> None:
+    def process(self, element: tuple[int, Portion]) -> Iterator[int]:
         number, portion = element
         settings = DataSettings.model_validate_json(self._data)
         files = {
@@ -166,6 +167,7 @@ class _ReadPortion(beam.DoFn):
         path = os.path.join(self._account_folder, _account_part(number))
         with fileio.open(path, "w") as file:
             file.write(json.dumps(part))
+        yield number
 
 
 class _Writer:
