@@ -1,7 +1,5 @@
 """The DAG: topology only. Reads nothing, writes nothing, branches on no runner."""
 
-import json
-
 from tfx import v1 as tfx
 
 from components import artifacts
@@ -11,7 +9,7 @@ from components.example_gen.component import ExampleGen
 from components.model_check.component import ModelCheck
 from components.pusher.component import Pusher
 from components.report.component import Report
-from pipeline import statistics_options
+from pipeline import model_facts, statistics_options
 from pipeline.config import Config
 from pipeline.place import Fingerprints, Place
 from trainer_module.settings import TrainerSettings, TransformSettings
@@ -145,7 +143,7 @@ def create_pipeline(
             )
         ),
         title=config.name,
-        facts=_facts(config, fingerprints),
+        facts=model_facts.as_json(config, fingerprints),
         custom_config={"code": code["Pusher"]},
     ).with_id("Pusher")
     report = Report(
@@ -157,7 +155,7 @@ def create_pipeline(
         verdict=data_gate.outputs["verdict"],
         model_run=trainer.outputs["model_run"],
         title=config.name,
-        facts=_facts(config, fingerprints),
+        facts=model_facts.as_json(config, fingerprints),
         serving_dir=place.serving_dir,
         code=code["Report"],
     ).with_id("Report")
@@ -199,27 +197,3 @@ def _base_model(config: Config, baseline) -> dict:
     if config.train.warm_start == "never":
         return {}
     return {"base_model": baseline.outputs["model"]}
-
-
-def _facts(config: Config, fingerprints: Fingerprints) -> str:
-    facts = {
-        "task": config.task,
-        "checkpoint": config.model.checkpoint,
-        "gate": config.gate.model_dump(mode="json"),
-        "hashes": {
-            "data": fingerprints.data,
-            "checkpoint": fingerprints.checkpoint,
-            "training code": fingerprints.code["Trainer"],
-        },
-        "config": _of_model(config),
-    }
-    return json.dumps(facts, sort_keys=True)
-
-
-def _of_model(config: Config) -> dict:
-    """What made the model; not where it ran, and no paths: the account has those."""
-    kept = {"name", "task", "data", "model", "train", "gate"}
-    found = config.model_dump(mode="json", include=kept)
-    for key in ("train", "eval", "reviewed_schema"):
-        del found["data"][key]
-    return found

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from pipeline import fingerprints, place, run_record
+from pipeline import fingerprints, place, run_record, stopped_page
 from pipeline import plan as plans
 from pipeline.config import Config, ConfigError
 from pipeline.lock import Held, RootLock
@@ -95,6 +95,10 @@ def _run_worker(plan: Plan, terminal: Terminal, lock: RootLock) -> int:
         run_record.write(record, run_dir)
     except OSError as error:
         terminal.warn(f"summary.json could not be written: {error}.")
+    try:
+        stopped_page.write_if_missing(record, plan, run_dir)
+    except Exception as error:  # The verdict is told, whatever the page is made of.
+        terminal.warn(f"report.html could not be written: {error}.")
     terminal.finish(record)
     return int(record["exit_code"])
 

@@ -15,6 +15,7 @@ from pipeline.plan import Plan
 Record = dict[str, Any]
 
 PUSHED = "pushed"
+INTERRUPTED = "The run was interrupted. Production is unchanged."
 _FULL_BELOW_MB = 5.0
 
 
@@ -56,10 +57,10 @@ def make(
     if failure and (full := _full_disk(str(plan.config.runner.root))):
         failure["findings"].insert(0, full)
 
-    def written(node: str, output: str, name: str) -> Any:
-        uri = run_nodes.get(node, {}).get("outputs", {}).get(output, {}).get("uri")
-        return _read_json(os.path.join(uri, name)) if uri else None
-
+    artifacts = {
+        node: {key: out["uri"] for key, out in found["outputs"].items()}
+        for node, found in run_nodes.items()
+    }
     push = run_nodes.get("Pusher", {}).get("outputs", {}).get("pushed_model")
     record = {
         "run_id": run_id,
@@ -74,27 +75,41 @@ def make(
         "fingerprints": plan.fingerprints.model_dump(mode="json"),
         "spans": [span.model_dump(mode="json") for span in plan.spans],
         "span_notes": list(plan.span_notes),
-        "data": written("ExampleGen", "account", "account.json")
+        "data": written(artifacts, "ExampleGen", "account", "account.json")
         or _last(events, "data", "account"),
         "data_findings": _read_json(os.path.join(run_dir, plans.FINDINGS_FILE))
-        or written("DataGate", "verdict", plans.FINDINGS_FILE),
-        "text_statistics": written("DataGate", "verdict", plans.TEXT_STATISTICS_FILE)
+        or written(artifacts, "DataGate", "verdict", plans.FINDINGS_FILE),
+        "text_statistics": written(
+            artifacts, "DataGate", "verdict", plans.TEXT_STATISTICS_FILE
+        )
         or _last(events, "text_statistics", "statistics"),
         "nodes": _nodes(events),
-        "training": written("Trainer", "model_run", "history.json"),
-        "evaluation": written("Evaluator", "evaluation", "evaluation.json"),
-        "model_check": written("ModelCheck", "blessing", "check.json"),
+        "training": written(artifacts, "Trainer", "model_run", "history.json"),
+        "evaluation": written(artifacts, "Evaluator", "evaluation", "evaluation.json"),
+        "model_check": written(artifacts, "ModelCheck", "blessing", "check.json"),
         "failure": failure,
         "push": push["properties"] if push else None,
-        "artifacts": {
-            node: {key: out["uri"] for key, out in found["outputs"].items()}
-            for node, found in run_nodes.items()
-        },
+        "artifacts": artifacts,
         "log": os.path.join(run_dir, plans.LOG_FILE),
     }
     record["outcome"], record["exit_code"] = _outcome(record)
     _keep_files(record, run_dir)
     return record
+
+
+def written(
+    artifacts: dict[str, dict[str, str]], node: str, output: str, name: str
+) -> Any:
+    """The JSON in a file of an artifact.
+
+    Args:
+      artifacts: as in the record, {node: {output: folder}}.
+
+    Returns:
+      What the file holds; None if the node has not written it.
+    """
+    folder = artifacts.get(node, {}).get(output)
+    return _read_json(os.path.join(folder, name)) if folder else None
 
 
 def _outcome(record: Record) -> tuple[str, int]:
@@ -124,7 +139,7 @@ def _failure(
         return {
             "kind": "interrupted",
             "node": _last(events, "node_started", "node"),
-            "findings": ["The run was interrupted. Production is unchanged.", *saved],
+            "findings": [INTERRUPTED, *saved],
             "data_refused": False,
         }
     if failed:

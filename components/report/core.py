@@ -4,6 +4,9 @@
 stopped early has no metrics, and the page says so instead of showing nothing.
 
   title          name of the job
+  ended          {"outcome", "node", "reasons"} of a run without a Report node, as its
+                 record has them
+  nodes          {"node", "seconds", "state"} of its nodes, in their order
   pushed         pushed.json of the Pusher
   model_blessed  whether the gate blessed the model
   model_check    check.json of ModelCheck
@@ -38,6 +41,8 @@ def render(facts: Mapping[str, Any]) -> str:
         TEMPLATE,
         title=facts.get("title") or "Run",
         verdict=verdict(facts),
+        ended=facts.get("ended"),
+        nodes=facts.get("nodes"),
         changes=changes.since(facts.get("production"), facts),
         account=facts.get("account"),
         totals=data_shown.account_totals(facts.get("account")),
@@ -59,6 +64,7 @@ def render(facts: Mapping[str, Any]) -> str:
         lineage=lineage_rows(facts.get("lineage")),
         config=changes.flat_config(facts.get("lineage")),
         ask=ask_command(facts.get("pushed")),
+        roll_back=roll_back_command(facts.get("pushed"), facts.get("production")),
     )
 
 
@@ -95,3 +101,21 @@ def ask_command(pushed: Mapping[str, Any] | None) -> str | None:
         return None
     folder = os.path.dirname(pushed["destination"].rstrip("/"))
     return f"texttune ask --model {shlex.quote(folder)} 'your text'"
+
+
+def roll_back_command(
+    pushed: Mapping[str, Any] | None, production: Mapping[str, Any] | None
+) -> str | None:
+    """What takes the promoted version back; None if there is no earlier one to serve.
+
+    Args:
+      pushed: pushed.json of the Pusher.
+      production: facts of the version that was in production before.
+    """
+    if not production or not ask_command(pushed) or not pushed:
+        return None
+    version = pushed["destination"].rstrip("/")
+    # The server passes over a folder whose name is no number.
+    folder, number = os.path.split(version)
+    retired = os.path.join(folder, f"retired-{number}")
+    return f"mv {shlex.quote(version)} {shlex.quote(retired)}"

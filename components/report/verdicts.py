@@ -32,6 +32,9 @@ class Verdict:
 
 def verdict(facts: Mapping[str, Any]) -> Verdict:
     pushed = facts.get("pushed")
+    ended = facts.get("ended") or {}
+    if ended.get("outcome") in _ENDS:
+        return _told_end(ended, pushed)
     if pushed is None:
         return _stopped_early(facts)
     if not pushed["pushed"]:
@@ -47,6 +50,25 @@ def verdict(facts: Mapping[str, Any]) -> Verdict:
         "good",
         f"Nothing to promote: version {version} in production is this very model.",
     )
+
+
+# (colour, what happened) by the outcome that the record of a run has.
+_ENDS = {
+    "data refused": ("bad", "The data was refused{where}: nothing was trained."),
+    "failed": ("bad", "The run failed{where}."),
+    "interrupted": ("open", "The run was interrupted{where}."),
+    "done": ("open", "The chosen part of the DAG has run."),
+}
+
+
+def _told_end(ended: Mapping[str, Any], pushed: Mapping[str, Any] | None) -> Verdict:
+    """Of a run without a Report node, whose end its record knows."""
+    kind, happened = _ENDS[ended["outcome"]]
+    sentence = happened.format(where=f" in {ended['node']}" if ended["node"] else "")
+    production = "Production is unchanged."
+    if pushed and pushed["pushed"] and pushed.get("created", True):
+        production = f"Before that, version {pushed['version']} was promoted."
+    return Verdict(kind, f"{sentence} {production}", tuple(ended["reasons"]))
 
 
 def _stopped_early(facts: Mapping[str, Any]) -> Verdict:

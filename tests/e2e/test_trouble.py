@@ -63,6 +63,15 @@ def test_label_with_one_example_is_refused_and_named(tmp_path, bert):
     assert rare["severity"] == "stop"
     assert outcome.versions == []
     assert outcome.summary["outcome"] == "data refused"
+    page = report_of(outcome.root)
+    assert "The data was refused in DataGate: nothing was trained." in page
+    assert "once only" in page
+
+
+def report_of(root) -> str:
+    """The page of the one run."""
+    (page,) = (root / "runs").glob("*/report.html")
+    return page.read_text(encoding="utf-8")
 
 
 def test_empty_texts_are_counted_and_stop_the_run_unless_allowed(tmp_path, bert):
@@ -95,6 +104,7 @@ def test_interrupt_ends_the_run_and_the_next_one_succeeds(tmp_path, bert, rows_f
     assert process.returncode == INTERRUPTED, output
     assert "interrupted" in output.lower() and "Traceback" not in output
     assert workers_of(job["runner"]["root"]) == []
+    assert "The run was interrupted" in report_of(tmp_path / "root")
     again = jobs.run(tmp_path, job)
     assert again.code == 0, again.output
     assert again.versions == ["1"]

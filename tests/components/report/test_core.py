@@ -246,15 +246,26 @@ def test_without_any_baseline_the_page_says_so():
     [
         ("account", "There is no account of the data"),
         ("findings", "The data gate has no result"),
-        ("evaluation", "There are no metrics: the run stopped before"),
+        ("evaluation", "There are no metrics: no model was evaluated"),
         ("history", "There is no history"),
-        ("model_check", "The model was not checked"),
+        ("model_check", "No model was checked in this run"),
         ("lineage", "Nothing is recorded."),
     ],
 )
 def test_a_missing_part_is_named(key, words):
     assert words not in render().text
     assert words in render(**{key: None}).text
+
+
+def test_a_version_that_has_one_before_it_can_be_rolled_back():
+    pushed = {"pushed": True, "version": 7, "destination": "/served models/a/7/"}
+    before = {"run_id": "r", "config": {}}
+    assert core.roll_back_command(pushed, before) == (
+        "mv '/served models/a/7' '/served models/a/retired-7'"
+    )
+    assert core.roll_back_command(pushed, None) is None
+    assert core.roll_back_command({**pushed, "pushed": False}, before) is None
+    assert core.roll_back_command(None, before) is None
 
 
 def test_a_run_of_which_nothing_is_known_still_has_a_page():
