@@ -22,6 +22,6 @@ class DataVerdict(Artifact):
 
 
 class RunReport(Artifact):
-    """The page of a run: report.html."""
+    """The page of a run, report.html, and the card of its model, model_card.md."""
 
     TYPE_NAME = "texttune.RunReport"

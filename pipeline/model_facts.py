@@ -8,10 +8,11 @@ from pipeline.place import Fingerprints
 
 
 def of(config: Config, fingerprints: Fingerprints) -> dict[str, Any]:
-    """{"task", "checkpoint", "gate", "hashes": {what: hash}, "config"}."""
+    """{"task", "checkpoint", "own_eval_files", "gate", "hashes", "config"}."""
     return {
         "task": config.task,
         "checkpoint": config.model.checkpoint,
+        "own_eval_files": config.data.eval is not None,
         "gate": config.gate.model_dump(mode="json"),
         "hashes": {
             "data": fingerprints.data,

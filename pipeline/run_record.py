@@ -267,6 +267,7 @@ def _keep_files(record: Record, run_dir: str) -> None:
     """Puts what a person looks for into the run's folder, also if it was reused."""
     for node, output, name in (
         ("Report", "report", plans.REPORT_FILE),
+        ("Report", "report", plans.MODEL_CARD_FILE),
         ("ExampleGen", "account", plans.REJECTED_FILE),
         ("DataGate", "verdict", plans.FINDINGS_FILE),
     ):

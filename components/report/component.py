@@ -1,4 +1,4 @@
-"""Report: one HTML page for the run, whatever the verdict."""
+"""Report: one HTML page for the run and a card for its model, whatever the verdict."""
 
 import json
 import os
@@ -8,9 +8,10 @@ from tfx.dsl.io import fileio
 
 from components import artifacts
 from components.pusher import run_facts
-from components.report import core
+from components.report import core, model_card
 
 REPORT_FILE = "report.html"
+MODEL_CARD_FILE = "model_card.md"
 
 _standard = tfx.types.standard_artifacts
 _Input = tfx.dsl.components.InputArtifact
@@ -31,7 +32,7 @@ def Report(
     serving_dir: tfx.dsl.components.Parameter[str] = "",
     code: tfx.dsl.components.Parameter[str] = "",
 ) -> None:
-    """Writes report.html.
+    """Writes report.html and model_card.md.
 
     Args:
       evaluation: metrics of the candidate and the baseline.
@@ -41,9 +42,10 @@ def Report(
       account: account.json of ExampleGen.
       verdict: findings.json and text_statistics.json of DataGate.
       model_run: history.json of the Trainer.
-      report: gets report.html.
+      report: gets report.html and model_card.md.
       title: name of the job.
-      facts: JSON with task, checkpoint, hashes, config, and the `gate` section.
+      facts: JSON with task, checkpoint, hashes, config, own_eval_files, and the
+        `gate` section.
       serving_dir: of the model, for what was in production before this run.
       code: hash of our code, for the cache key.
     """
@@ -51,23 +53,26 @@ def Report(
     evaluated = _read(evaluation, "evaluation.json")
     findings = _read(verdict, "findings.json") or {}
     pushed = _read(pushed_model, "pushed.json")
-    page = core.render(
-        {
-            "title": title,
-            "pushed": pushed,
-            "model_blessed": model_blessing.get_int_custom_property("blessed") == 1,
-            "model_check": _read(infra_blessing, "check.json"),
-            "account": _read(account, "account.json"),
-            "findings": findings.get("findings"),
-            "text_statistics": _read(verdict, "text_statistics.json"),
-            "evaluation": evaluated,
-            "history": _read(model_run, "history.json"),
-            "lineage": given,
-            "production": run_facts.before(serving_dir, pushed),
-        }
-    )
-    with fileio.open(os.path.join(report.uri, REPORT_FILE), "w") as file:
-        file.write(page)
+    known = {
+        "title": title,
+        "pushed": pushed,
+        "model_blessed": model_blessing.get_int_custom_property("blessed") == 1,
+        "model_check": _read(infra_blessing, "check.json"),
+        "account": _read(account, "account.json"),
+        "findings": findings.get("findings"),
+        "text_statistics": _read(verdict, "text_statistics.json"),
+        "evaluation": evaluated,
+        "history": _read(model_run, "history.json"),
+        "lineage": given,
+        "production": run_facts.before(serving_dir, pushed),
+    }
+    pages = {
+        REPORT_FILE: core.render(known),
+        MODEL_CARD_FILE: model_card.render(known),
+    }
+    for name, page in pages.items():
+        with fileio.open(os.path.join(report.uri, name), "w") as file:
+            file.write(page)
 
 
 def _read(artifact: tfx.dsl.Artifact, name: str):

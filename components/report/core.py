@@ -15,7 +15,8 @@ stopped early has no metrics, and the page says so instead of showing nothing.
   text_statistics  text_statistics.json of DataGate
   evaluation     evaluation.json of the Evaluator
   history        history.json of the Trainer, one record for each epoch
-  lineage        {"task", "checkpoint", "hashes": {what: hash}, "config": {...}}
+  lineage        {"task", "checkpoint", "hashes": {what: hash}, "config": {...},
+                 "own_eval_files": whether eval has files of its own}
   production     the same of the model that was in production before, with "run_id" and
                  "config"; None if there was none, or nothing is recorded of it
 """

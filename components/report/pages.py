@@ -6,6 +6,7 @@ A page extends `page.html.j2`, which has the head and the styles, and fills the 
 
 import math
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import jinja2
@@ -22,21 +23,23 @@ def render(template: str, **values: Any) -> str:
       template: file name in `templates/`.
       values: what it shows; a name that is missing there is an error.
     """
-    page = _environment().get_template(template).render(values)
+    page = environment().get_template(template).render(values)
     # Bytes that are not UTF-8 travel as lone surrogates, which no file takes.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment(finalize: Callable[[Any], Any] | None = None) -> jinja2.Environment:
+    """What knows the templates; `finalize` sees each value before it is escaped."""
+    found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=finalize,
     )
-    environment.filters.update(number=number, count=count, change=change, signed=signed)
-    return environment
+    found.filters.update(number=number, count=count, change=change, signed=signed)
+    return found
 
 
 def number(value: float | None, digits: int = 4) -> str:

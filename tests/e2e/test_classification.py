@@ -111,6 +111,18 @@ def test_report_is_beside_the_summary(first):
     assert "tiny-intent" in page.read_text(encoding="utf-8")
 
 
+def test_a_hub_reads_the_card_beside_it(first):
+    import huggingface_hub
+
+    path = first.root / "runs" / first.summary["run_id"] / "model_card.md"
+    card = huggingface_hub.ModelCard.load(path)
+    scores = {r.metric_name: r.metric_value for r in card.data.eval_results}
+    assert scores["accuracy"] == round(first.evaluated["accuracy"], 4)
+    assert "Promoted: version 1" in card.text
+    texts = [row["message"] for row in jobs.rows(90)]
+    assert not any(text in card.text for text in texts)
+
+
 def test_metadata_leads_from_the_push_back_to_the_checkpoint(first):
     import ml_metadata
     from tfx.orchestration import metadata

@@ -1,4 +1,4 @@
-"""The component: reads the artifacts of a run and writes its page."""
+"""The component: reads the artifacts of a run and writes its page and its card."""
 
 import json
 
@@ -49,7 +49,7 @@ FILES = {
 
 
 def run(tmp_path, files):
-    """Runs the component with these files in its inputs; gives the page."""
+    """Runs the component with these files in its inputs; gives the page and card."""
     from tfx.types import standard_artifacts
 
     from components import artifacts
@@ -76,11 +76,12 @@ def run(tmp_path, files):
     component.Report.test_call(
         **inputs, title="intents", facts=json.dumps(FACTS), code=""
     )
-    return (tmp_path / "report" / "report.html").read_text()
+    folder = tmp_path / "report"
+    return [(folder / n).read_text() for n in ("report.html", "model_card.md")]
 
 
-def test_the_page_holds_what_the_artifacts_say(tmp_path):
-    page = run(tmp_path, FILES)
+def test_page_and_card_hold_what_the_artifacts_say(tmp_path):
+    page, card = run(tmp_path, FILES)
     for words in (
         "Not promoted: the model was refused",
         "accuracy 0.7000 is below the floor 0.8000",
@@ -91,10 +92,21 @@ def test_the_page_holds_what_the_artifacts_say(tmp_path):
         "abc",
     ):
         assert words in page
+    for words in (
+        "Not promoted: the model was refused",
+        "accuracy 0.7000 is below the floor 0.8000",
+        "9 rows were read: 9 kept, 0 rejected.",
+        "A &lt;b&gt;note&lt;/b&gt;.",
+        "Loss on the eval split",
+        "minilm",
+        "abc",
+    ):
+        assert words in card
 
 
 def test_files_that_were_never_written_are_told_not_missed(tmp_path):
-    page = run(tmp_path, {})
+    page, card = run(tmp_path, {})
     assert "The run stopped early, before the data was read." in page
+    assert "The run stopped early, before the data was read." in card
     assert "There is no account of the data" in page
     assert "The data gate has no result" in page
