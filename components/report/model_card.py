@@ -27,7 +27,7 @@ from trainer_module.settings import METRICS
 
 TEMPLATE = "model_card.md.j2"
 LABELS_NAMED, LABELS_SHOWN, CONFUSIONS_SHOWN, CHECKS_SHOWN = 100, 10, 10, 20
-SLICES_SHOWN = 40
+SLICES_SHOWN, EPOCHS_SHOWN = 40, 20
 
 Facts = Mapping[str, Any]
 
@@ -99,6 +99,7 @@ def render(facts: Facts) -> str:
             "confusions": CONFUSIONS_SHOWN,
             "checks": CHECKS_SHOWN,
             "slices": SLICES_SHOWN,
+            "epochs": EPOCHS_SHOWN,
         },
     )
     return f"{front_matter(facts)}\n{body}"

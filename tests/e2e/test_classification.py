@@ -119,6 +119,7 @@ def test_a_hub_reads_the_card_beside_it(first):
     scores = {r.metric_name: r.metric_value for r in card.data.eval_results}
     assert scores["accuracy"] == round(first.evaluated["accuracy"], 4)
     assert "Promoted: version 1" in card.text
+    assert "the eval split, chosen by a hash of the text" in card.text
     texts = [row["message"] for row in jobs.rows(90)]
     assert not any(text in card.text for text in texts)
 

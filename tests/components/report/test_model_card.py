@@ -162,7 +162,7 @@ def test_every_section_shows_its_rows(row):
     "words",
     [
         "Promoted: version 7 is the model to serve.",
-        "Fine-tuned from google/bert (commit 0123).",
+        "Fine-tuned with texttune from google/bert (commit 0123).",
         "The first 128 tokens are read",
         "1,234 rows were read: 1,200 kept, 33 rejected, 1 left out by a limit.",
         "Rows by split: train 1,000, eval 200.",
@@ -250,6 +250,15 @@ def test_labels_are_named_and_the_weakest_shown():
         ["refund", "5", "0.7500"],
     ]
     assert ["card", "refund", "3"] in page.rows
+
+
+def test_of_long_tables_the_rest_is_counted():
+    epoch = {"loss": 1.5, "validation_loss": 1.25, "seconds": 1.0}
+    history = [{**epoch, "epoch": number} for number in range(1, 24)]
+    _, page = read(render(history=history))
+    assert ["20", "1.5000", "1.2500"] in page.rows
+    assert ["21", "1.5000", "1.2500"] not in page.rows
+    assert "3 more are in the report of the run." in page.text
 
 
 def test_the_configuration_can_be_read_back():
