@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from pipeline.commands.gate import gate
+from pipeline.commands.runs import runs
 from pipeline.commands.schema import schema
 from pipeline.commands.tensorboard import tensorboard
 from pipeline.commands.tune import tune
@@ -104,6 +105,7 @@ def texttune() -> None:
 
 
 texttune.add_command(gate)
+texttune.add_command(runs)
 texttune.add_command(schema)
 texttune.add_command(tensorboard)
 texttune.add_command(tune)

@@ -16,6 +16,7 @@ import numpy as np
 
 from components.evaluator.scores.sheet import Metric, Sheet
 
+DRAWS = 2000
 _CELLS_AT_A_TIME = 1 << 22  # Of draws and of sums, so that memory is bounded.
 
 
@@ -48,6 +49,9 @@ class Scores:
     def models(self) -> list[str]:
         """In the order in which they were given."""
         return list(dict.fromkeys(model for model, _ in self._values))
+
+    def has(self, metric: str) -> bool:
+        return any(name == metric for _, name in self._values)
 
     def of(self, model: str, metric: str) -> Interval:
         key = model, metric
@@ -84,7 +88,7 @@ def score(
     metrics: Sequence[Metric],
     *,
     confidence: float = 0.95,
-    draws: int = 2000,
+    draws: int = DRAWS,
     seed: int = 0,
 ) -> Scores:
     """Scores every model on all rows, and on `draws` draws of as many.

@@ -7,6 +7,7 @@ the version that is served carries them.
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from components.evaluator import slices
@@ -27,7 +28,7 @@ class Changes:
       version: of the model in production; None if it is not recorded.
       run_id: of the run that made it; None if it is not recorded.
       data: rows and hash of the data.
-      model: checkpoint, its hash, and that of the code.
+      model: checkpoint, its hash, and those of the code.
       config: keys that differ; None if a configuration is not recorded.
       metrics: (metric, in production, in this run, difference) of all eval rows.
     """
@@ -53,8 +54,7 @@ def since(
         data=[*_of_data(production, facts), _hash("data", then, now)],
         model=[
             ("checkpoint", _text(then.get("checkpoint")), _text(now.get("checkpoint"))),
-            _hash("checkpoint", then, now),
-            _hash("training code", then, now),
+            *(_hash(of, then, now) for of in _hashed(then, now) if of != "data"),
         ],
         config=_of_config(production.get("config"), now.get("config")),
         metrics=list(_of_metrics(production, facts)),
@@ -74,6 +74,12 @@ def _of_data(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Row]:
 def _hash(of: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Row:
     old, new = ((lineage.get("hashes") or {}).get(of) for lineage in (then, now))
     return f"{of} hash", _text(old), _text(new)
+
+
+def _hashed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What either has a hash of; always the checkpoint and the training's code."""
+    known = (lineage.get("hashes") or {} for lineage in (then, now))
+    return list(dict.fromkeys(["checkpoint", "training code", *chain(*known)]))
 
 
 def _text(value: Any) -> str:

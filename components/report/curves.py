@@ -49,6 +49,28 @@ def draw(
     return [(heading, _svg(points)) for heading, points in groups if points]
 
 
+def draw_both(
+    histories: Mapping[str, Sequence[Mapping[str, Any]] | None], *, metric: str
+) -> list[tuple[str, markupsafe.Markup]]:
+    """(heading, SVG) of the loss and of one metric on the eval split, of some runs.
+
+    Args:
+      histories: by the name of the run, history.json of the Trainer.
+    """
+    loss: list[Point] = []
+    scores: list[Point] = []
+    for name, history in histories.items():
+        for epoch in history or ():
+            at = epoch["epoch"]
+            loss += _named(name, [(at, epoch.get("validation_loss"))])
+            scores += _named(name, [(at, (epoch.get("metrics") or {}).get(metric))])
+    groups = (
+        ("Loss on the eval split by epoch", loss),
+        (f"{metric} on the eval split by epoch", scores),
+    )
+    return [(heading, _svg(points)) for heading, points in groups if points]
+
+
 def _joined(metrics: Mapping[str, list[Point]], names: Iterable[str]) -> list[Point]:
     return [point for name in names for point in metrics[name]]
 

@@ -74,6 +74,31 @@ def sheet(targets: Sequence[str], answers: Answers, labels: Sequence[str]) -> Sh
     )
 
 
+def sheet_of_predictions(
+    targets: Sequence[str],
+    predictions: Sequence[str],
+    confidences: Sequence[float],
+    labels: Sequence[str],
+) -> Sheet:
+    """What each row adds to the sums of `METRICS_OF_PREDICTIONS`.
+
+    Args:
+      confidences: the probability of each prediction.
+      labels: all that any row or model has.
+    """
+    column = {name: number for number, name in enumerate(labels)}
+    true = np.array([column[name] for name in targets], np.int64)
+    predicted = np.array([column[name] for name in predictions], np.int64)
+    right = (true == predicted).astype(float)
+    return Sheet.of(
+        {
+            "right": right[:, None],
+            "labels": _label_counts(true, predicted, len(labels)),
+            "overconfidence": _overconfidence(np.array(confidences), right),
+        }
+    )
+
+
 def _label_counts(
     true: np.ndarray, predicted: np.ndarray, labels: int
 ) -> scipy.sparse.csr_array:
@@ -196,3 +221,9 @@ METRICS = metrics_of(
         "calibration_error": ("overconfidence", _calibration_error),
     },
 )
+# Those that need no other label's probability than the prediction's.
+METRICS_OF_PREDICTIONS = [
+    metric
+    for metric in METRICS
+    if metric.block in ("right", "labels", "overconfidence")
+]

@@ -1,0 +1,239 @@
+"""Which runs are compared, and what their folders hold for it. Pure."""
+
+import os
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from components.evaluator import slices
+from components.evaluator.gate import CANDIDATE
+from components.evaluator.predictions import PREDICTIONS_FILE
+from components.report.comparison import answered
+from components.report.comparison.core import Side
+from pipeline import plan as plans
+from pipeline import run_record, trainings
+from pipeline.config import ConfigError
+from pipeline.run_record import Record
+from trainer_module.settings import METRICS, Task
+
+PREVIOUS = "previous"
+_AGAIN = "`texttune run --no-cache` with its configuration evaluates again."
+
+
+def find(run: str, runs_dir: str) -> str:
+    """The folder of the run that is named.
+
+    Args:
+      run: a run's id or folder; "latest": the newest run with an evaluation;
+        "previous": the one before that.
+      runs_dir: where the ids are looked for.
+
+    Raises:
+      ConfigError: if there is no such run.
+    """
+    if run not in (trainings.LATEST, PREVIOUS):
+        return trainings.folder_of(run, runs_dir)
+    ids = trainings.newest_first(runs_dir)
+    folders = [os.path.join(runs_dir, run_id) for run_id in ids]
+    evaluated = [folder for folder in folders if _is_evaluated(folder)]
+    number = 0 if run == trainings.LATEST else 1
+    if number < len(evaluated):
+        return evaluated[number]
+    there = f"{len(evaluated)} of {len(ids)} runs" if ids else "no run"
+    raise ConfigError(
+        f"{run}: {there} in {runs_dir} got through the Evaluator. "
+        f"{trainings.newest(ids) + ' ' if ids else ''}{trainings.OTHER_ROOT}"
+    )
+
+
+def page_path(folder_a: str, folder_b: str) -> str:
+    """Where the page of two runs goes: beside their folders.
+
+    Raises:
+      ConfigError: if these lie in different roots.
+    """
+    parents = [os.path.dirname(os.path.realpath(f)) for f in (folder_a, folder_b)]
+    if parents[0] != parents[1]:
+        raise ConfigError(
+            f"the runs lie in different roots: {parents[0]} and {parents[1]}. Say with "
+            "`--output FILE` where the page is to go."
+        )
+    return os.path.join(parents[1], f"compare-{_id(folder_a)}-{_id(folder_b)}.html")
+
+
+def pair(folder_a: str, folder_b: str) -> tuple[Side, Side]:
+    """What is recorded of two runs.
+
+    Raises:
+      ConfigError: if both are one run, one has no evaluation, its record or its
+        answers are damaged, or they are of different tasks.
+    """
+    names = _id(folder_a), _id(folder_b)
+    if os.path.realpath(folder_a) == os.path.realpath(folder_b):
+        raise ConfigError(
+            f"both are run {names[0]}. Name two runs; `texttune runs list` shows which "
+            "there are."
+        )
+    records = [_record(folder) for folder in (folder_a, folder_b)]
+    tasks = [record["config"]["task"] for record in records]
+    if tasks[0] != tasks[1]:
+        raise ConfigError(
+            f"run {names[0]} is one of {tasks[0]}, and run {names[1]} one of "
+            f"{tasks[1]}: they have no metric in common. Name two runs of one task."
+        )
+    a, b = (_side(name, of) for name, of in zip(names, records, strict=True))
+    return a, b
+
+
+class _Score(BaseModel):
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class _Metric(_Score):
+    slice: str
+    model: str
+    metric: str
+
+
+class _Label(BaseModel):
+    label: str
+    rows: int
+    model: str
+    f1: _Score
+
+
+class _Evaluation(BaseModel):
+    rows: dict[str, int]
+    slices: dict[str, dict[str, str]] = {}
+    confidence: float
+    metrics: list[_Metric]
+    labels: list[_Label] = []
+    unknown_labels: dict[str, dict[str, int]] = {}
+    incomparable: dict[str, str] = {}
+
+
+class _Gate(BaseModel):
+    min_slice_rows: int = 1
+
+
+class _Config(BaseModel):
+    task: Task
+    model: dict[str, Any]
+    gate: _Gate
+
+
+class _Epoch(BaseModel):
+    epoch: int
+    validation_loss: float | None = None
+    metrics: dict[str, float | None] = {}
+    seconds: float | None = None
+
+
+class _File(BaseModel):
+    rows_read: int
+    kept: int
+    rejected: dict[str, int]
+    left_out: int = 0
+
+
+class _Account(BaseModel):
+    files: list[_File]
+    splits: dict[str, int]
+
+
+class _ModelCheck(BaseModel):
+    figures: dict[str, int | float | None] = {}
+
+
+class _Fingerprints(BaseModel):
+    data: str | None = None
+    checkpoint: str | None = None
+    code: dict[str, str] = {}
+
+
+class _RecordShape(BaseModel):
+    """What a comparison reads of summary.json; a newer release may write more."""
+
+    outcome: str
+    name: str | None = None
+    config: _Config
+    evaluation: _Evaluation
+    push: dict[str, Any] | None = None
+    data: _Account | None = None
+    training: list[_Epoch] | None = None
+    model_check: _ModelCheck | None = None
+    fingerprints: _Fingerprints | None = None
+    artifacts: dict[str, dict[str, str]] = {}
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
+
+
+def _record(folder: str) -> Record:
+    """The record of a run with scores.
+
+    Raises:
+      ConfigError: if there is none.
+    """
+    record = run_record.read_summary(folder)
+    path = os.path.join(folder, plans.SUMMARY_FILE)
+    if record is None:
+        raise ConfigError(f"run {_id(folder)} {why_no_record(folder)}.")
+    if not record["evaluation"]:
+        raise ConfigError(
+            f"run {_id(folder)} ended ({record['outcome']}) without an evaluation, so "
+            "there is nothing to compare. `texttune runs list` shows the runs that "
+            "have one."
+        )
+    try:
+        _RecordShape.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(
+            f"{path} is damaged, or of another release: `{where}`: "
+            f"{first['msg'][:1].lower()}{first['msg'][1:]}. {_AGAIN}"
+        ) from error
+    main = METRICS[record["config"]["task"]][0]
+    of_all = (slices.OVERALL, CANDIDATE, main)
+    metrics = record["evaluation"]["metrics"]
+    if of_all not in [(m["slice"], m["model"], m["metric"]) for m in metrics]:
+        why = record["evaluation"].get("refused") or f"its record has no {main}."
+        raise ConfigError(f"run {_id(folder)} has no scores: {why} {_AGAIN}")
+    return record
+
+
+def why_no_record(folder: str) -> str:
+    """What is wrong with a run that has no record that can be read."""
+    path = os.path.join(folder, plans.SUMMARY_FILE)
+    if os.path.lexists(path):
+        return f"has a record that cannot be read: {path} is damaged"
+    return f"has not ended, or was killed: there is no {path} yet"
+
+
+def _side(run_id: str, record: Record) -> Side:
+    evaluation = (record.get("artifacts") or {}).get("Evaluator", {}).get("evaluation")
+    if not evaluation:
+        return Side(run_id, record, None, f"run {run_id} records no Evaluator.")
+    path = os.path.join(evaluation, PREDICTIONS_FILE)
+    if not os.path.exists(path):
+        why = f"the answers of run {run_id} are gone: there is no {path} now."
+        return Side(run_id, record, None, why)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return Side(run_id, record, answered.read(file))
+    except (answered.Unreadable, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"run {run_id}: the answers in {path} cannot be read: {error}. {_AGAIN} "
+            "Without this file the runs are compared by their records alone."
+        ) from error
+
+
+def _is_evaluated(folder: str) -> bool:
+    record = run_record.read_summary(folder)
+    return record is not None and bool(record["evaluation"])
+
+
+def _id(folder: str) -> str:
+    return os.path.basename(os.path.abspath(folder))

@@ -1,0 +1,114 @@
+"""What the terminal shows of a root's runs, and of two that are compared. Pure."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from components.evaluator import slices
+from components.evaluator.gate import CANDIDATE
+from components.report.comparison import conclusions, page
+from components.report.comparison.core import Comparison, Row
+from components.report.comparison.pairing import A, B
+from components.report.pages import NONE, number
+from pipeline import run_record, trainings
+from pipeline.compared_runs import why_no_record
+from pipeline.run_record import Record
+from trainer_module.settings import METRICS
+
+_COLUMNS = ("run", "job", "outcome", "metric", "version", "seconds")
+_TO_THE_RIGHT = ("version", "seconds")
+
+
+def run_table(runs_dir: str, most: int | None = None) -> Iterator[str]:
+    """Yields a line for each run below a folder, newest first, after the headings.
+
+    Args:
+      most: how many runs; None for all.
+    """
+    ids = trainings.newest_first(runs_dir)
+    shown = ids[:most]
+    rows = [_cells(run_id, os.path.join(runs_dir, run_id)) for run_id in shown]
+    yield from in_columns([_COLUMNS, *rows], to_the_right=_TO_THE_RIGHT)
+    for run_id in shown:
+        folder = os.path.join(runs_dir, run_id)
+        if run_record.read_summary(folder) is None:
+            yield f"{run_id} {why_no_record(folder)}."
+    if len(ids) > len(shown):
+        yield f"{len(ids) - len(shown):,} older runs are not shown."
+
+
+def _cells(run_id: str, folder: str) -> tuple[str, ...]:
+    record = run_record.read_summary(folder)
+    if record is None:
+        damaged = os.path.lexists(os.path.join(folder, "summary.json"))
+        state = "record damaged" if damaged else "not ended"
+        return (run_id, NONE, state, NONE, NONE, NONE)
+    version = page.version(record)
+    seconds = record.get("seconds")
+    return (
+        run_id,
+        str(record.get("name") or NONE),
+        page.outcome(record),
+        _main_score(record),
+        NONE if version is None else str(version),
+        NONE if not isinstance(seconds, int | float) else f"{seconds:,.0f}",
+    )
+
+
+def _main_score(record: Record) -> str:
+    """ "accuracy 0.9406", of all eval rows."""
+    for metric in METRICS.get(record["config"].get("task"), ())[:1]:
+        for score in (record["evaluation"] or {}).get("metrics", ()):
+            of = score["metric"], score["slice"], score["model"]
+            if of == (metric, slices.OVERALL, CANDIDATE):
+                return f"{metric} {number(score['value'])}"
+    return NONE
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """Yields the verdict, its reasons, and the metrics of all eval rows."""
+    verdict = conclusions.verdict(found)
+    yield f"A: run {found.a.run_id}"
+    yield f"B: run {found.b.run_id}"
+    yield ""
+    yield verdict.sentence
+    yield from (f"  - {reason}" for reason in verdict.reasons)
+    yield ""
+    of_both = ("metric", "A", "B")
+    if found.why_not_paired:
+        lines = [(row.name, *_values(row)) for row in found.overall]
+        yield from in_columns([of_both, *lines], to_the_right=of_both[1:])
+        return
+    differences = [
+        (
+            row.name,
+            *_values(row),
+            conclusions.interval(row.difference, sign=True),
+            f"{row.better} is better" if row.better else "",
+        )
+        for row in found.overall
+    ]
+    headings = (*of_both, "B minus A", "")
+    yield from in_columns([headings, *differences], to_the_right=of_both[1:])
+
+
+def _values(row: Row) -> list[str]:
+    return [number(row.scores.get(side, {}).get("value")) for side in (A, B)]
+
+
+def in_columns(
+    rows: Sequence[Sequence[str]], *, to_the_right: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yields the rows with their cells below one another.
+
+    Args:
+      rows: the headings first.
+      to_the_right: the headings of the columns that are set to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [heading in to_the_right for heading in rows[0]]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(row, widths, right, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
