@@ -144,7 +144,8 @@ class Outcome:
 
     @property
     def summary(self) -> dict:
-        newest = sorted((self.root / "runs").iterdir())[-1]
+        folders = [path for path in (self.root / "runs").iterdir() if path.is_dir()]
+        newest = sorted(folders)[-1]
         return json.loads((newest / "summary.json").read_text(encoding="utf-8"))
 
     @property
@@ -200,8 +201,13 @@ def run(folder: pathlib.Path, job: dict, *arguments: str) -> Outcome:
 
 def selftest(*arguments: str) -> subprocess.CompletedProcess:
     """`texttune gate selftest`, as a user would call it."""
+    return texttune("gate", "selftest", *arguments)
+
+
+def texttune(*arguments: str) -> subprocess.CompletedProcess:
+    """A command, as a user would call it."""
     return subprocess.run(
-        [sys.executable, "-m", "pipeline.cli", "gate", "selftest", *arguments],
+        [sys.executable, "-m", "pipeline.cli", *arguments],
         capture_output=True,
         text=True,
         cwd=ROOT,

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from components.report.comparison import conclusions
 from tests.e2e import jobs
 
 pytestmark = pytest.mark.slow
@@ -192,6 +193,28 @@ def test_other_seed_is_compared_with_the_baseline_and_becomes_version_2(
     drops = [c for c in evaluation["checks"] if c["rule"] == "drop"]
     assert drops and all(c["passed"] for c in drops)
     assert "Against the model blessed last: accuracy " in second.output
+
+
+def test_two_runs_are_compared_row_by_row(first):
+    """The Evaluator held the second model against the first, on the same rows."""
+    run_ids = sorted(path.name for path in (first.root / "runs").iterdir())
+    done = jobs.texttune(
+        "runs", "compare", run_ids[0], "latest", "--root", str(first.root)
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (known,) = (
+        d
+        for d in first.summary["evaluation"]["differences"]
+        if (d["slice"], d["model"], d["metric"]) == ("Overall", "baseline", "macro_f1")
+    )
+    found = conclusions.interval(known, sign=True)
+    (line,) = (x for x in done.stdout.splitlines() if x.startswith("macro_f1"))
+    assert found in line
+    page = first.root / "runs" / f"compare-{run_ids[0]}-{run_ids[-1]}.html"
+    assert "train.seed" in page.read_text(encoding="utf-8")
+    # It is no run, also for those who look at the folder.
+    shown = jobs.texttune("runs", "list", "--root", str(first.root))
+    assert [x.split()[0] for x in shown.stdout.splitlines()[1:]] == run_ids[::-1]
 
 
 def test_part_of_the_dag_runs_again(first, folder, job):

@@ -12,6 +12,8 @@ from components.report.pages import NONE, count, number
 
 TEMPLATE = "compare.html.j2"
 _GROUPS = (("gained", "B much better than A"), ("lost", "A much better than B"))
+_HASH_SHOWN = 12  # Digits; summary.json has all.
+_EMPTY = {changes.NOT_SET, "{}", "[]"}  # All the same to a reader.
 _LEFT_OUT = ("runner", "serving", "tune")  # They do not make the model.
 
 Line = tuple[str, str, str]  # (what, of A, of B)
@@ -24,7 +26,7 @@ def render(found: Comparison) -> str:
         found=found,
         verdict=conclusions.verdict(found),
         runs=run_rows(found),
-        changes=changes.since(_facts(found.a), _facts(found.b)),
+        **_changes(found),
         meaning=evaluation_shown.meaning,
         labels_by_chance=conclusions.by_chance(found.labels, found.confidence),
         gains=[row for row in found.labels if _value(row) > 0],
@@ -130,6 +132,25 @@ def _memory(record: Mapping[str, Any]) -> str | None:
 def _value(row: Row) -> float:
     """How much more B has; 0 if that is not known."""
     return (row.difference["value"] or 0.0) if row.difference else 0.0
+
+
+def _changes(found: Comparison) -> dict[str, list[Line]]:
+    """ "config", "model" and "data": what both were made of."""
+    of_both = changes.since(_facts(found.a), _facts(found.b))
+    assert of_both is not None
+    return {
+        "config": [row for row in of_both.config or () if not _EMPTY >= {*row[1:]}],
+        "model": [_with_short_hash(row) for row in of_both.model],
+        "data": [_with_short_hash(row) for row in of_both.data],
+    }
+
+
+def _with_short_hash(row: Line) -> Line:
+    what, *hashes = row
+    if not what.endswith("hash"):
+        return row
+    a, b = (h if len(h) <= _HASH_SHOWN else f"{h[:_HASH_SHOWN]}…" for h in hashes)
+    return what, a, b
 
 
 def _facts(side: Side) -> dict[str, Any]:

@@ -1,11 +1,13 @@
-"""The page as a browser shows it, in the machine's own Chromium."""
-
-import shutil
+"""The pages as a browser shows them, in the machine's own Chromium."""
 
 import pytest
 
 from components.report import core
+from components.report.comparison import page
+from components.report.comparison.core import compare
+from tests import evaluated
 from tests.components.report import facts
+from tests.components.report.comparison import sides
 
 pytestmark = pytest.mark.slow
 
@@ -17,6 +19,7 @@ LONG = "w" * 2000
 SECTIONS = (
     "verdict changes data training metrics labels examples model_check lineage next"
 )
+OF_COMPARISON = "verdict changes metrics slices labels examples costs training"
 # The colours of every element that has text of its own, and of what lies behind it.
 COLOURS = """() => {
   const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -40,83 +43,88 @@ COLOURS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not on PATH (Debian: apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"]
-        )
-        yield browser
-        browser.close()
+@pytest.fixture
+def show(open_page):
+    """Opens the page of a run with these facts."""
+    return lambda given, **options: open_page(core.render(given), **options)
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """Opens a page with these facts; gives it and what the console said."""
-    pages = []
-
-    def open_page(given, **options):
-        path = tmp_path / "report.html"
-        path.write_text(core.render(given))
-        page = browser.new_page(**options)
-        pages.append(page)
-        said = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url))
-        page.goto(path.as_uri())
-        # All that is folded counts too.
-        page.locator("details").evaluate_all("all => all.forEach(d => d.open = true)")
-        return page, [line for line in said if line != path.as_uri()]
-
-    yield open_page
-    for page in pages:
-        page.close()
+def show_two(open_page):
+    """Opens the page of two runs."""
+    return lambda two, **options: open_page(page.render(compare(*two)), **options)
 
 
 def test_whole_page_is_shown_without_a_word_of_the_console(show):
-    page, said = show(facts.of_run())
+    shown, said = show(facts.of_run())
     assert said == []
-    found = page.locator("section").evaluate_all("all => all.map(s => s.id)")
+    found = shown.locator("section").evaluate_all("all => all.map(s => s.id)")
     assert found == SECTIONS.split()
-    assert page.locator("section > h2:visible").count() == len(found)
-    assert page.locator("svg:visible").count() == 2
+    assert shown.locator("section > h2:visible").count() == len(found)
+    assert shown.locator("svg:visible").count() == 2
 
 
 def test_text_of_the_data_does_not_run_and_loads_nothing(show):
-    page, said = show(facts.of_run(ATTACK, ATTACK))
+    shown, said = show(facts.of_run(ATTACK, ATTACK))
     assert said == []
-    assert page.title() != "ran"
-    assert page.locator("script, img").count() == 0
-    assert page.locator("h1").inner_text().startswith("<script>")
+    assert shown.title() != "ran"
+    assert shown.locator("script, img").count() == 0
+    assert shown.locator("h1").inner_text().startswith("<script>")
 
 
 @pytest.mark.parametrize(
     "text", ["where is my card", LONG, "我的卡在哪里" * 50, "أين بطاقتي " * 30]
 )
 def test_page_does_not_scroll_sideways_on_a_phone(show, text):
-    page, _ = show(facts.of_run(text, text), viewport={"width": 360, "height": 740})
-    width = page.evaluate("document.documentElement.scrollWidth")
+    shown, _ = show(facts.of_run(text, text), viewport={"width": 360, "height": 740})
+    width = shown.evaluate("document.documentElement.scrollWidth")
     assert width == 360
 
 
 def test_right_to_left_text_has_its_own_direction(show):
-    page, _ = show(facts.of_run("أين بطاقتي"))
+    shown, _ = show(facts.of_run("أين بطاقتي"))
     direction = "e => getComputedStyle(e).direction"
-    assert page.locator("blockquote").first.evaluate(direction) == "rtl"
-    assert page.locator("section > h2").first.evaluate(direction) == "ltr"
+    assert shown.locator("blockquote").first.evaluate(direction) == "rtl"
+    assert shown.locator("section > h2").first.evaluate(direction) == "ltr"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_what_lies_behind_it(show, scheme):
-    page, _ = show(facts.of_run(), color_scheme=scheme)
-    pairs = page.evaluate(COLOURS)
+    shown, _ = show(facts.of_run(), color_scheme=scheme)
+    pairs = shown.evaluate(COLOURS)
     assert len(pairs) > 5
+    assert [pair for pair in pairs if contrast(*pair[:2]) < 4.5] == []
+
+
+def two_runs(text, label):
+    rows = evaluated.rows([label, label, "late", "lost"], sources=[text] * 4)
+    names = (label, "late", "lost")
+    one = evaluated.labelled([label, "late", "late", label], names)
+    other = evaluated.labelled([label, label, "late", "late"], names)
+    changed = {"name": text, "fingerprints": {"data": "e" * 64}}
+    return sides.side("1", rows, one), sides.side("2", rows, other, **changed)
+
+
+def test_comparison_is_shown_without_a_word_of_the_console(show_two):
+    shown, said = show_two(two_runs("where is my card", "card"))
+    assert said == []
+    found = shown.locator("section").evaluate_all("all => all.map(s => s.id)")
+    assert found == OF_COMPARISON.split()
+    assert shown.locator("svg:visible").count() == 2
+    assert shown.locator(".verdict > p").inner_text().startswith("No difference in")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_comparison_of_any_text_fits_on_a_phone_and_runs_nothing(show_two, scheme):
+    shown, said = show_two(
+        two_runs(ATTACK, LONG),
+        viewport={"width": 360, "height": 740},
+        color_scheme=scheme,
+    )
+    assert (said, shown.title() == "ran") == ([], False)
+    assert shown.locator("script, img").count() == 0
+    assert shown.evaluate("document.documentElement.scrollWidth") == 360
+    pairs = shown.evaluate(COLOURS)
     assert [pair for pair in pairs if contrast(*pair[:2]) < 4.5] == []
 
 
