@@ -170,6 +170,25 @@ class _RecordShape(BaseModel):
     peak_memory_mb: float | None = None
 
 
+class _ListedConfig(BaseModel):
+    task: str = ""
+
+
+class _ListedEvaluation(BaseModel):
+    metrics: list[_Metric]
+
+
+class _ListedShape(BaseModel):
+    """What a list of runs reads of summary.json."""
+
+    outcome: str
+    name: str | None = None
+    config: _ListedConfig
+    evaluation: _ListedEvaluation | None
+    push: dict[str, Any] | None = None
+    seconds: float | None = None
+
+
 def _record(folder: str) -> Record:
     """The record of a run with scores.
 
@@ -204,10 +223,25 @@ def _record(folder: str) -> Record:
     return record
 
 
+def listed(folder: str) -> Record | None:
+    """The record of a run as a list shows it; None if there is none to be shown."""
+    record = run_record.read_summary(folder)
+    try:
+        _ListedShape.model_validate(record)
+    except ValidationError:
+        return None
+    return record
+
+
+def has_ended(folder: str) -> bool:
+    """Whether the run has left a record, be it a damaged one."""
+    return os.path.lexists(os.path.join(folder, plans.SUMMARY_FILE))
+
+
 def why_no_record(folder: str) -> str:
     """What is wrong with a run that has no record that can be read."""
     path = os.path.join(folder, plans.SUMMARY_FILE)
-    if os.path.lexists(path):
+    if has_ended(folder):
         return f"has a record that cannot be read: {path} is damaged"
     return f"has not ended, or was killed: there is no {path} yet"
 

@@ -9,8 +9,7 @@ from components.report.comparison import conclusions, page
 from components.report.comparison.core import Comparison, Row
 from components.report.comparison.pairing import A, B
 from components.report.pages import NONE, number
-from pipeline import run_record, trainings
-from pipeline.compared_runs import why_no_record
+from pipeline import compared_runs, trainings
 from pipeline.run_record import Record
 from trainer_module.settings import METRICS
 
@@ -25,37 +24,36 @@ def run_table(runs_dir: str, most: int | None = None) -> Iterator[str]:
       most: how many runs; None for all.
     """
     ids = trainings.newest_first(runs_dir)
-    shown = ids[:most]
-    rows = [_cells(run_id, os.path.join(runs_dir, run_id)) for run_id in shown]
+    folders = [os.path.join(runs_dir, run_id) for run_id in ids[:most]]
+    records = {folder: compared_runs.listed(folder) for folder in folders}
+    rows = [_cells(folder, record) for folder, record in records.items()]
     yield from in_columns([_COLUMNS, *rows], to_the_right=_TO_THE_RIGHT)
-    for run_id in shown:
-        folder = os.path.join(runs_dir, run_id)
-        if run_record.read_summary(folder) is None:
-            yield f"{run_id} {why_no_record(folder)}."
-    if len(ids) > len(shown):
-        yield f"{len(ids) - len(shown):,} older runs are not shown."
+    for folder, record in records.items():
+        if record is None:
+            why = compared_runs.why_no_record(folder)
+            yield f"{os.path.basename(folder)} {why}."
+    if len(ids) > len(folders):
+        yield f"{len(ids) - len(folders):,} older runs are not shown."
 
 
-def _cells(run_id: str, folder: str) -> tuple[str, ...]:
-    record = run_record.read_summary(folder)
+def _cells(folder: str, record: Record | None) -> tuple[str, ...]:
+    run_id = os.path.basename(folder)
     if record is None:
-        damaged = os.path.lexists(os.path.join(folder, "summary.json"))
-        state = "record damaged" if damaged else "not ended"
-        return (run_id, NONE, state, NONE, NONE, NONE)
-    version = page.version(record)
-    seconds = record.get("seconds")
+        ended = compared_runs.has_ended(folder)
+        return (run_id, NONE, "damaged" if ended else "not ended", *[NONE] * 3)
+    version, seconds = page.version(record), record.get("seconds")
     return (
         run_id,
-        str(record.get("name") or NONE),
+        record.get("name") or NONE,
         page.outcome(record),
         _main_score(record),
         NONE if version is None else str(version),
-        NONE if not isinstance(seconds, int | float) else f"{seconds:,.0f}",
+        NONE if seconds is None else f"{seconds:,.0f}",
     )
 
 
 def _main_score(record: Record) -> str:
-    """ "accuracy 0.9406", of all eval rows."""
+    """Such as "accuracy 0.9406", of all eval rows."""
     for metric in METRICS.get(record["config"].get("task"), ())[:1]:
         for score in (record["evaluation"] or {}).get("metrics", ()):
             of = score["metric"], score["slice"], score["model"]

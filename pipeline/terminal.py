@@ -253,7 +253,7 @@ class Terminal:
     def _say(self, *parts: str | tuple[str, str]) -> None:
         """Prints one line of text and (text, style) as it is: data is no markup."""
         styled = [part if isinstance(part, tuple) else (part, "") for part in parts]
-        text = Text.assemble(*((_visible(text), style) for text, style in styled))
+        text = Text.assemble(*((visible(text), style) for text, style in styled))
         text.rstrip()
         self._console.print(text)
         self._note(text.plain)
@@ -370,7 +370,7 @@ def _message(finding: Any) -> str:
     return finding["message"] if isinstance(finding, dict) else str(finding)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Control characters of the data would control the terminal."""
     return "".join(
         repr(c)[1:-1] if unicodedata.category(c) == "Cc" and c not in "\n\t" else c

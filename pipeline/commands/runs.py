@@ -1,6 +1,8 @@
 """`texttune runs`: the runs of a root, and two of them side by side."""
 
 import os
+import sys
+from collections.abc import Iterable
 
 import click
 
@@ -39,8 +41,7 @@ def list_runs(root: str | None, config_path: str | None, most: int | None) -> No
     folder = runs_dir(root, config_path)
     if not trainings.newest_first(folder):
         raise ConfigError(f"there are no runs in {folder}. {trainings.OTHER_ROOT}")
-    for line in runs_shown.run_table(folder, most):
-        click.echo(line)
+    _say(runs_shown.run_table(folder, most))
 
 
 @runs.command()
@@ -71,20 +72,29 @@ def compare(
     from components.report.comparison import core, page
     from pipeline import compared_runs, runs_shown
     from pipeline.commands.tensorboard import runs_dir
+    from pipeline.terminal import short_path
 
     there = runs_dir(root, config_path)
     folders = [compared_runs.find(run, there) for run in (run_a, run_b)]
     path = output or compared_runs.page_path(*folders)
     found = core.compare(*compared_runs.pair(*folders))
     _write(page.render(found), path)
-    for line in runs_shown.comparison_lines(found):
-        click.echo(line)
-    click.echo(f"Page:  {os.path.relpath(path)}")
+    _say([*runs_shown.comparison_lines(found), f"Page:  {short_path(path)}"])
 
 
 def _one_root(root: str | None, config_path: str | None) -> None:
     if root and config_path:
         raise click.UsageError("--root and --config both name a root; give one.")
+
+
+def _say(lines: Iterable[str]) -> None:
+    """Prints lines that may hold texts of the data, on any terminal."""
+    from pipeline.terminal import visible
+
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        shown = visible(line).encode(encoding, "backslashreplace")
+        click.echo(shown.decode(encoding))
 
 
 def _write(text: str, path: str) -> None:

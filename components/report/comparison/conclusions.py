@@ -50,7 +50,7 @@ def by_chance(rows: Sequence[Row], confidence: float) -> str:
 
 
 def interval(score: Score | None, *, sign: bool = False) -> str:
-    """ "0.9123 (0.9000 to 0.9240)", or the value alone."""
+    """Such as "0.9123 (0.9000 to 0.9240)", or the value alone."""
     shown = signed if sign else number
     if score is None:
         return shown(None)
