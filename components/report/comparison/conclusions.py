@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from components.evaluator import bootstrap
-from components.report.comparison.core import Comparison, Row, Score
+from components.report.comparison.core import Comparison, Row, Score, listed
 from components.report.comparison.pairing import A, B
 from components.report.pages import number, signed
 from components.report.verdicts import Verdict
@@ -83,6 +83,7 @@ def _reasons(found: Comparison) -> Iterator[str]:
             rows = main.rows[side] or 0
             shown = interval(main.scores.get(side))
             yield f"{main.name} of {side}: {shown} on {rows:,} rows."
+        yield from _of_labels(found)
         return
     if main.better is None:
         yield (
@@ -119,6 +120,10 @@ def _of_slices(found: Comparison) -> Iterator[str]:
 
 
 def _of_labels(found: Comparison) -> Iterator[str]:
+    for side, labels in found.only_in.items():
+        if labels:
+            kind = "label" if len(labels) == 1 else "labels"
+            yield f"Only {side} knows the {kind} {listed(labels)}."
     gained = sum(row.better == B for row in found.labels)
     lost = sum(row.better == A for row in found.labels)
     if gained or lost:

@@ -286,10 +286,11 @@ def _known_labels(side: Side) -> set[str]:
 def _notes(
     a: Side, b: Side, pair: Pair | None, by_slice: Mapping[str, Scores]
 ) -> Iterator[str]:
-    if a.evaluation["confidence"] != b.evaluation["confidence"] and not pair:
+    recorded = [side.evaluation["confidence"] for side in (a, b)]
+    if recorded[0] != recorded[1]:
         yield (
-            f"The intervals of A are of {a.evaluation['confidence']:.0%} confidence, "
-            f"those of B of {b.evaluation['confidence']:.0%}."
+            f"The intervals that A has recorded are of {recorded[0] * 100:g}% "
+            f"confidence, and those of B of {recorded[1] * 100:g}%."
         )
     if pair:
         yield from _notes_of_pair(a, b, pair, by_slice)
@@ -302,7 +303,7 @@ def _notes_of_pair(
     alone = [name for name in OF_TASK[pair.task] if name not in paired]
     if alone:
         yield (
-            f"{_listed(alone)} have no interval of their difference: of the answers to "
+            f"{listed(alone)} have no interval of their difference: of the answers to "
             "each row only the likeliest label is kept."
         )
     for name, side in ((A, a), (B, b)):
@@ -315,14 +316,14 @@ def _notes_of_pair(
         ]
         if changed:
             yield (
-                f"{_listed(changed)} of {name} are not what its record says: they are "
+                f"{listed(changed)} of {name} are not what its record says: they are "
                 "scored anew here, by the code of this release."
             )
     passed_over = [name for name in _shared_slices(a, b) if name not in by_slice]
     if passed_over:
         yield (
             f"The rows of {len(passed_over):,} slices are not the same in both runs, "
-            f"so these are not compared row by row: {_listed(passed_over)}."
+            f"so these are not compared row by row: {listed(passed_over)}."
         )
 
 
@@ -330,7 +331,8 @@ def _differs(value: float, recorded: float | None) -> bool:
     return recorded is not None and abs(value - recorded) > _SAME
 
 
-def _listed(names: Iterable[str], most: int = 5) -> str:
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Some names as a sentence has them."""
     names = list(names)
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"

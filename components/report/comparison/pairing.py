@@ -1,6 +1,7 @@
 """Two models' answers to the same rows: whether they are, and their scores. Pure."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,7 @@ class Pair:
         named = (self.rows.targets, self.a.predictions, self.b.predictions)
         return sorted({label for labels in named for label in labels})
 
+    @functools.cached_property
     def sheets(self) -> dict[str, Sheet]:
         return {A: self._sheet(self.a), B: self._sheet(self.b)}
 
@@ -103,7 +105,7 @@ def score(
       slices: {name: {column: value}}. One without rows, or whose rows are not the same
         in both runs, is passed over: whether train has a value may have changed.
     """
-    sheets, metrics = pair.sheets(), pair.metrics
+    sheets, metrics = pair.sheets, pair.metrics
     found = {}
     for name, key in slices.items():
         chosen = _chosen(pair.a.rows, key)
@@ -121,7 +123,7 @@ def score_labels(pair: Pair, *, confidence: float) -> dict[str, Scores]:
         return {}
     return by_label.score(
         pair.rows.targets,
-        pair.sheets(),
+        pair.sheets,
         pair.labels,
         confidence=confidence,
         draws=bootstrap.DRAWS,
@@ -145,7 +147,7 @@ def examples(pair: Pair) -> dict[str, Any]:
 def _goodness(pair: Pair, side: str) -> np.ndarray:
     """float [rows], more is better."""
     if pair.task != "classification":
-        return pair.sheets()[side].of_rows("rouge_l")
+        return pair.sheets[side].of_rows("rouge_l")
     answered = pair.a if side == A else pair.b
     rows = zip(answered.predictions, pair.rows.targets, strict=True)
     right = [prediction == target for prediction, target in rows]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from components.report.comparison import core
+from components.report.comparison import conclusions, core
 from components.report.comparison.core import compare
 from tests import evaluated
 from tests.components.report.comparison import sides
@@ -109,6 +109,18 @@ def test_label_that_only_one_knows_is_listed():
     # A never learned "lost", which an eval row has.
     assert found.only_in == {"A": ["theft"], "B": ["lost"]}
     assert found.why_not_paired is None
+    reasons = conclusions.verdict(found).reasons
+    assert "Only A knows the label theft." in reasons
+    assert "Only B knows the label lost." in reasons
+
+
+def test_other_confidence_of_the_records_is_told():
+    a, b = sides.of_labels(ROWS, ONE, OTHER)
+    a.record["evaluation"]["confidence"] = 0.975
+    assert compare(a, b).notes[0] == (
+        "The intervals that A has recorded are of 97.5% confidence, and those of B of "
+        "95%."
+    )
 
 
 def unpaired(b, **changed):
