@@ -29,8 +29,8 @@ def verdict(found: Comparison) -> Verdict:
     if worse:
         where = "slice" if len(worse) == 1 else "slices"
         sentence += f", and worse in {len(worse):,} {where}: {_names(worse)}."
-    elif _with_enough_rows(found):
-        sentence += "; no worse in any slice with enough rows."
+    elif _slices(found):
+        sentence += "; in no slice with enough rows is it shown to be worse."
     else:
         sentence += "."
     kind = "bad" if main.better == A else "open" if worse else "good"
@@ -99,11 +99,8 @@ def _reasons(found: Comparison) -> Iterator[str]:
     for side in (B, A):
         others = [r for r in found.overall if r.better == side and r is not main]
         if others:
-            yield (
-                f"{side} is also better in: {_names(others)}."
-                if (side == main.better)
-                else f"{side} is better in: {_names(others)}."
-            )
+            also = "also " if side == main.better else ""
+            yield f"{side} is {also}better in: {_names(others)}."
     yield from _of_slices(found)
     yield from _of_labels(found)
 
@@ -114,7 +111,7 @@ def _of_slices(found: Comparison) -> Iterator[str]:
         if rows and (main := found.of_main).better != _other(side):
             yield f"{side} is better in {main.name} in the slices: {_names(rows)}."
     judged = [*_judged(found, A), *_judged(found, B)]
-    chance = by_chance(_with_enough_rows(found), found.confidence)
+    chance = by_chance(_slices(found), found.confidence)
     if judged and chance:
         yield f"By slice: {chance[0].lower()}{chance[1:]}"
 
@@ -124,28 +121,30 @@ def _of_labels(found: Comparison) -> Iterator[str]:
         if labels:
             kind = "label" if len(labels) == 1 else "labels"
             yield f"Only {side} knows the {kind} {listed(labels)}."
-    gained = sum(row.better == B for row in found.labels)
-    lost = sum(row.better == A for row in found.labels)
+    judged = with_enough_rows(found, found.labels)
+    gained = sum(row.better == B for row in judged)
+    lost = sum(row.better == A for row in judged)
     if gained or lost:
-        chance = by_chance(found.labels, found.confidence)
+        chance = by_chance(judged, found.confidence)
         yield (
-            f"By label: B is better in {gained:,} of {len(found.labels):,}, A in "
-            f"{lost:,}. {chance}".rstrip()
+            f"By label: B is better in {gained:,} of {len(judged):,}, A in {lost:,}. "
+            f"{chance}".rstrip()
         )
 
 
-def _with_enough_rows(found: Comparison) -> list[Row]:
+def with_enough_rows(found: Comparison, rows: Sequence[Row]) -> list[Row]:
+    """Those of some slices or labels that are judged."""
+    return [row for row in rows if row.fewest_rows >= found.min_slice_rows]
+
+
+def _slices(found: Comparison) -> list[Row]:
     """The slices that are judged, by the main metric."""
-    return [
-        row
-        for row in found.slices.get(found.main, ())
-        if row.fewest_rows >= found.min_slice_rows
-    ]
+    return with_enough_rows(found, found.slices.get(found.main, ()))
 
 
 def _judged(found: Comparison, side: str) -> list[Row]:
     """The slices with enough rows in which one of the runs is better."""
-    return [row for row in _with_enough_rows(found) if row.better == side]
+    return [row for row in _slices(found) if row.better == side]
 
 
 def _other(side: str) -> str:

@@ -28,7 +28,9 @@ def render(found: Comparison) -> str:
         runs=run_rows(found),
         **_changes(found),
         meaning=evaluation_shown.meaning,
-        labels_by_chance=conclusions.by_chance(found.labels, found.confidence),
+        labels_by_chance=conclusions.by_chance(
+            conclusions.with_enough_rows(found, found.labels), found.confidence
+        ),
         gains=[row for row in found.labels if _value(row) > 0],
         losses=[row for row in reversed(found.labels) if _value(row) < 0],
         examples=example_groups(found.examples),

@@ -23,8 +23,8 @@ def test_better_everywhere_is_good():
     found = verdict(WRONG, TARGETS)
     assert (found.kind, found.sentence) == (
         "good",
-        "B is better in accuracy by 1.0000 (1.0000 to 1.0000); no worse in any slice "
-        "with enough rows.",
+        "B is better in accuracy by 1.0000 (1.0000 to 1.0000); in no slice with "
+        "enough rows is it shown to be worse.",
     )
     assert found.reasons[0].startswith("B is also better in: macro_f1 by 1.0000 (")
 
@@ -50,6 +50,9 @@ def test_slice_of_few_rows_has_no_part_in_it():
     )
     found = dataclasses.replace(found, min_slice_rows=11)
     assert conclusions.verdict(found).kind == "good"
+    assert "By label" not in " ".join(
+        conclusions.verdict(dataclasses.replace(found, min_slice_rows=21)).reasons
+    )
 
 
 def test_no_difference_tells_how_many_rows_would_show_it():
