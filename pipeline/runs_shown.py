@@ -1,6 +1,7 @@
 """What the terminal shows of a root's runs, and of two that are compared. Pure."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 
 from components.evaluator import slices
@@ -14,6 +15,7 @@ from pipeline.run_record import Record
 from trainer_module.settings import METRICS
 
 _COLUMNS = ("run", "job", "outcome", "metric", "version", "seconds")
+_PART_OF_ROUGE = re.compile("rouge.*_(precision|recall)")  # For the page alone.
 _TO_THE_RIGHT = ("version", "seconds")
 
 
@@ -63,7 +65,7 @@ def _main_score(record: Record) -> str:
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
-    """Yields the verdict, its reasons, and the metrics of all eval rows."""
+    """Yields the verdict, its reasons, and the main metrics of all eval rows."""
     verdict = conclusions.verdict(found)
     yield f"A: run {found.a.run_id}"
     yield f"B: run {found.b.run_id}"
@@ -71,9 +73,10 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield verdict.sentence
     yield from (f"  - {reason}" for reason in verdict.reasons)
     yield ""
+    rows = [row for row in found.overall if not _PART_OF_ROUGE.fullmatch(row.name)]
     of_both = ("metric", "A", "B")
     if found.why_not_paired:
-        lines = [(row.name, *_values(row)) for row in found.overall]
+        lines = [(row.name, *_values(row)) for row in rows]
         yield from in_columns([of_both, *lines], to_the_right=of_both[1:])
         return
     differences = [
@@ -83,7 +86,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
             conclusions.interval(row.difference, sign=True),
             f"{row.better} is better" if row.better else "",
         )
-        for row in found.overall
+        for row in rows
     ]
     headings = (*of_both, "B minus A", "")
     yield from in_columns([headings, *differences], to_the_right=of_both[1:])

@@ -73,6 +73,16 @@ def test_text_of_the_data_cannot_harm_the_terminal(texttune, root):
     assert "worse in 1 slice: channel: \\x1b[31m\\udce9 by 1.0000" in out
 
 
+def test_parts_of_rouge_are_left_to_the_page(texttune, root):
+    rows = evaluated.rows(["a b", "c d"])
+    for run_id in ("4", "5"):
+        evaluated.write(root, run_id, rows, evaluated.written(["a b", "x"]))
+    _, out, _ = texttune("runs", "compare", "4", "5")
+    assert "\nrouge2 " in out and "rouge2_recall" not in out
+    page = (root / "runs" / "compare-4-5.html").read_text()
+    assert "rouge2_recall" in page and "the same</span>" in page
+
+
 def test_page_beside_the_runs_is_no_run(texttune):
     texttune("runs", "compare", "1", "2")
     _, out, _ = texttune("runs", "list")

@@ -100,7 +100,7 @@ def _reasons(found: Comparison) -> Iterator[str]:
         others = [r for r in found.overall if r.better == side and r is not main]
         if others:
             also = "also " if side == main.better else ""
-            yield f"{side} is {also}better in: {_names(others)}."
+            yield f"{side} is {also}better in: {listed(r.name for r in others)}."
     yield from _of_slices(found)
     yield from _of_labels(found)
 

@@ -139,3 +139,16 @@ def test_more_columns_than_names_are_refused(answered):
     targets, answers = answered
     with pytest.raises(ValueError, match="shape"):
         values(targets, dataclasses.replace(answers, names=NAMES[:4]))
+
+
+def test_predictions_and_their_probabilities_give_the_same_metrics(answered):
+    targets, answers = answered
+    sheet = classification.sheet_of_predictions(
+        targets, answers.predictions, answers.scores.max(axis=1), NAMES
+    )
+    sums, rows = sheet.sums(np.ones(sheet.rows)), np.array(sheet.rows)
+    metrics = classification.METRICS_OF_PREDICTIONS
+    found = {m.name: float(sheet.value(m, sums, rows)) for m in metrics}
+    whole = values(targets, answers)
+    assert found == {name: whole[name] for name in found}
+    assert set(whole) - set(found) == {"top3_accuracy", "auc", "log_loss"}

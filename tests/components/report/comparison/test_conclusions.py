@@ -26,7 +26,10 @@ def test_better_everywhere_is_good():
         "B is better in accuracy by 1.0000 (1.0000 to 1.0000); in no slice with "
         "enough rows is it shown to be worse.",
     )
-    assert found.reasons[0].startswith("B is also better in: macro_f1 by 1.0000 (")
+    assert found.reasons[0] == (
+        "B is also better in: macro_f1, macro_precision, macro_recall and "
+        "calibration_error."
+    )
 
 
 def test_worse_everywhere_is_bad():
