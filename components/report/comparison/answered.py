@@ -90,6 +90,8 @@ def _row(number: int, line: str) -> dict[str, Any]:
         raise Unreadable(
             f"line {number}: it lacks a text, or the answer of the {CANDIDATE}"
         )
+    if sure is not None and not 0 <= sure <= 1:  # NaN is neither.
+        raise Unreadable(f"line {number}: its score is no probability: {sure}")
     kept = {key: found[key] for key in (*texts, "columns")}
     return {**kept, "prediction": answer["prediction"], "sure": sure}
 

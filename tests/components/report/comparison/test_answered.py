@@ -1,6 +1,7 @@
 """The answers that an Evaluator has kept, read back."""
 
 import json
+import math
 
 import pytest
 
@@ -33,6 +34,10 @@ def changed(**values):
     return json.dumps({**json.loads(LINES[1]), **values})
 
 
+def scored(score):
+    return {"candidate": {"prediction": "fee", "score": score}}
+
+
 @pytest.mark.parametrize(
     "lines, said",
     [
@@ -41,6 +46,8 @@ def changed(**values):
         ([LINES[0], "7"], "line 2: it lacks a text"),
         ([LINES[0], changed(source=None)], "line 2: it lacks a text"),
         ([LINES[0], changed(answers={"baseline": {}})], "line 2: .* the candidate"),
+        ([LINES[0], changed(answers=scored(-1))], "line 2: .* no probability: -1"),
+        ([LINES[0], changed(answers=scored(math.nan))], "line 2: .* no probability"),
         ([LINES[0], changed(columns=["a"])], "line 2: it lacks"),
         ([LINES[0], LINES[0]], "line 2: the row 'r0' again"),
     ],
