@@ -247,21 +247,23 @@ def _cut(value: Any, length: int = 60) -> str:
 
 
 def _limit_problems(measured: Mapping[str, float], limits: Limits) -> Iterable[str]:
-    checks: list[tuple[str, str, float, Callable[[float], str]]] = [
-        ("Loading", "load_seconds", limits.load_seconds, _seconds),
+    checks: list[tuple[str, str, str, Callable[[float], str]]] = [
+        ("Loading", "load_seconds", "load_seconds", _seconds),
         (
             "One text in twenty, or more,",
             "p95_latency_seconds",
-            limits.latency_seconds,
+            "latency_seconds",
             _seconds,
         ),
-        ("Serving", "peak_memory_mb", limits.memory_mb, _megabytes),
-        ("The SavedModel", "model_mb", limits.model_mb, _megabytes),
+        ("Serving", "peak_memory_mb", "memory_mb", _megabytes),
+        ("The SavedModel", "model_mb", "model_mb", _megabytes),
     ]
-    for subject, name, limit, show in checks:
+    for subject, name, key, show in checks:
+        limit = getattr(limits, key)
         # `not <=` refuses NaN too.
         if name in measured and not measured[name] <= limit:
-            yield f"{subject} takes {show(measured[name])}; at most {show(limit)}."
+            allowed = f"at most {show(limit)} (`serving.max_{key}`)"
+            yield f"{subject} takes {show(measured[name])}; {allowed}."
 
 
 def _seconds(value: float) -> str:

@@ -12,6 +12,9 @@ LIMITS = core.Limits(
 )
 
 
+LATENCY_LIMIT = "at most 0.5 s (`serving.max_latency_seconds`)"
+
+
 def signature(input_name, outputs):
     return {"inputs": {input_name: "string[None]"}, "outputs": dict(outputs)}
 
@@ -123,19 +126,19 @@ def drop_answer(record):
         ),
         (
             lambda r: r.update(load_seconds=11.0),
-            "Loading takes 11 s; at most 10 s.",
+            "Loading takes 11 s; at most 10 s (`serving.max_load_seconds`).",
         ),
         (
             lambda r: r.update(peak_memory_mb=2000.0),
-            "Serving takes 2,000 MB; at most 1,000 MB.",
+            "Serving takes 2,000 MB; at most 1,000 MB (`serving.max_memory_mb`).",
         ),
         (
             lambda r: r.update(model_mb=301.0),
-            "The SavedModel takes 301 MB; at most 300 MB.",
+            "The SavedModel takes 301 MB; at most 300 MB (`serving.max_model_mb`).",
         ),
         (
             lambda r: r["single"][1].update(seconds=0.6),
-            "One text in twenty, or more, takes 0.6 s; at most 0.5 s.",
+            f"One text in twenty, or more, takes 0.6 s; {LATENCY_LIMIT}.",
         ),
         (
             lambda r: r.update(request_count=0),
@@ -251,7 +254,7 @@ def test_the_only_request_counts_although_it_is_the_first():
     record = make_record(texts=["pay"])
     record["single"][0]["seconds"] = 0.7
     assert core.problems(record, LIMITS) == [
-        "One text in twenty, or more, takes 0.7 s; at most 0.5 s."
+        f"One text in twenty, or more, takes 0.7 s; {LATENCY_LIMIT}."
     ]
 
 

@@ -166,11 +166,13 @@ def test_limits_are_applied_to_what_was_measured(check, tmp_path):
     )
     assert_not_blessed(blessing, found)
     loading, latency, memory, size = found["problems"]
-    assert loading.startswith("Loading takes ") and loading.endswith("most 1e-09 s.")
+    assert loading.startswith("Loading takes ")
+    assert loading.endswith("at most 1e-09 s (`serving.max_load_seconds`).")
     assert latency.startswith("One text in twenty, or more, takes ")
-    assert memory.startswith("Serving takes ") and memory.endswith("at most 1 MB.")
+    assert memory.startswith("Serving takes ")
+    assert memory.endswith("at most 1 MB (`serving.max_memory_mb`).")
     assert size.startswith("The SavedModel takes ") and size.endswith(
-        "at most 1e-09 MB."
+        "at most 1e-09 MB (`serving.max_model_mb`)."
     )
 
 
