@@ -8,7 +8,8 @@ from tfx.dsl.io import fileio
 
 from components import artifacts
 from components.pusher import run_facts
-from components.report import core, model_card
+from components.report import core
+from components.report.card import core as card
 
 REPORT_FILE = "report.html"
 MODEL_CARD_FILE = "model_card.md"
@@ -68,7 +69,7 @@ def Report(
     }
     pages = {
         REPORT_FILE: core.render(known),
-        MODEL_CARD_FILE: model_card.render(known),
+        MODEL_CARD_FILE: card.render(known),
     }
     for name, page in pages.items():
         with fileio.open(os.path.join(report.uri, name), "w") as file:

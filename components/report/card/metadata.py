@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from components.evaluator import slices
+from components.report.card.markdown import plain
+from components.report.card.shareable import HUB
 from components.report.evaluation_shown import CANDIDATE
-from components.report.markdown import plain
-from components.report.shareable import HUB
 
 Facts = Mapping[str, Any]
 

@@ -7,8 +7,9 @@ import huggingface_hub
 import pytest
 import yaml
 
-from components.report import model_card
-from tests.components.report import facts, markdown_page
+from components.report.card import core as card_core
+from tests.components.report import facts
+from tests.components.report.card import markdown_page
 from tests.components.report.test_core import FACTS as PAGE_FACTS
 
 CONFIG = {
@@ -43,7 +44,7 @@ FACTS = {
 
 
 def render(**changes):
-    return model_card.render({**copy.deepcopy(FACTS), **changes})
+    return card_core.render({**copy.deepcopy(FACTS), **changes})
 
 
 def read(card):
@@ -85,7 +86,7 @@ def test_what_nobody_knows_has_no_key():
     head, _ = read(render(lineage={**LINEAGE, "checkpoint": "/models/bert"}))
     assert "license" not in head and "base_model" not in head
     assert "datasets" not in head
-    head, _ = read(model_card.render({}))
+    head, _ = read(card_core.render({}))
     assert set(head) == {"library_name", "tags"}
 
 
@@ -289,7 +290,7 @@ def test_a_missing_part_is_named(key, words):
 
 
 def test_a_run_of_which_nothing_is_known_has_a_card():
-    head, page = read(model_card.render({}))
+    head, page = read(card_core.render({}))
     assert page.headings[0] == "Model"
     assert "There is no model: the run ended before one was trained." in page.text
     assert page.rows == []
@@ -311,7 +312,7 @@ def test_no_text_of_the_data_gets_into_it():
     found["model_check"]["problems"] = [f"The model fails on {secret!r}: no reason."]
     for pushed in (None, {"pushed": False, "reasons": []}):
         found["pushed"] = pushed
-        card = model_card.render(found)
+        card = card_core.render(found)
         assert secret not in card
         assert "The model fails on …" in card
         assert "Stopped the run: Rows of train in eval: 7 of 9." in card
@@ -339,8 +340,8 @@ def test_text_of_the_data_stays_text(attack):
     for found in (plain, nasty):
         found["lineage"]["own_eval_files"] = False
         found["lineage"]["hashes"][found["title"]] = found["title"]
-    clean_head, clean = read(model_card.render(plain))
-    card = model_card.render(nasty)
+    clean_head, clean = read(card_core.render(plain))
+    card = card_core.render(nasty)
     assert card.encode("utf-8").decode("utf-8") == card
     head, page = read(card)
     assert set(head) == set(clean_head)

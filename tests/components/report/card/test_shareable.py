@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.report import shareable
+from components.report.card import shareable
 
 TEXT = "my card 'ends' in 1234"
 

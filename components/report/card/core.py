@@ -15,13 +15,14 @@ from typing import Any
 import yaml
 
 from components.evaluator.scores.facts import OF_TASK
-from components.report import card_limits, core, data_shown, evaluation_shown
-from components.report.card_metadata import front_matter, languages, title_of
+from components.report import core, data_shown, evaluation_shown
+from components.report.card import limits
+from components.report.card.markdown import Shown, code_block, plain
+from components.report.card.markdown import render as render_template
+from components.report.card.metadata import front_matter, languages, title_of
+from components.report.card.shareable import HUB, shareable
 from components.report.evaluation_shown import CANDIDATE, Table
-from components.report.markdown import Shown, code_block, plain
-from components.report.markdown import render as render_template
 from components.report.pages import NONE, number, signed
-from components.report.shareable import HUB, shareable
 from components.report.verdicts import verdict
 from trainer_module.settings import METRICS
 
@@ -86,7 +87,7 @@ def render(facts: Facts) -> str:
         labels=labels,
         confusions=dict(evaluation_shown.confusions(evaluation)).get(CANDIDATE, []),
         titles=evaluation_shown.TITLES,
-        limits=card_limits.limits(facts),
+        limits=limits.limits(facts),
         model_check=facts.get("model_check"),
         figures=core.figure_rows(facts.get("model_check"), "figures"),
         lineage=core.lineage_rows(lineage),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.report import markdown
-from tests.components.report import markdown_page
+from components.report.card import markdown
+from tests.components.report.card import markdown_page
 
 NASTY = [
     "<script>alert(1)</script>",
