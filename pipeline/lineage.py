@@ -1,6 +1,6 @@
 """What ML Metadata knows about a run, as plain values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -15,14 +15,10 @@ def newest_run(store, pipeline_name: str) -> dict[str, Any]:
 
     states = {value: name for name, value in pb.Execution.State.items()}
     prefix = f"{pipeline_name}."
-    runs = [
-        context
-        for context in store.get_contexts_by_type("pipeline_run")
-        if _pipelines_of(store, context) == [pipeline_name]
-    ]
+    runs = _newest_first(store, pipeline_name)
     if not runs:
         return {"run_id": None, "nodes": {}}
-    run = max(runs, key=lambda context: context.id)
+    run = runs[0]
     nodes: dict[str, Any] = {}
     executions = sorted(store.get_executions_by_context(run.id), key=lambda e: e.id)
     for execution in executions:
@@ -34,6 +30,30 @@ def newest_run(store, pipeline_name: str) -> dict[str, Any]:
                 "outputs": _outputs(store, execution.id),
             }
     return {"run_id": run.name, "nodes": nodes}
+
+
+def ended_nodes(store, pipeline_name: str) -> Iterator[tuple[str, set[str]]]:
+    """Yields (id, nodes that ended well, reused ones too) of the runs, newest first."""
+    from ml_metadata.proto import metadata_store_pb2 as pb
+
+    well = (pb.Execution.COMPLETE, pb.Execution.CACHED)
+    for run in _newest_first(store, pipeline_name):
+        nodes = {
+            _node_of(store, execution, f"{pipeline_name}.")
+            for execution in store.get_executions_by_context(run.id)
+            if execution.last_known_state in well
+        }
+        yield run.name, {node for node in nodes if node is not None}
+
+
+def _newest_first(store, pipeline_name: str) -> list:
+    """The contexts of the pipeline's runs."""
+    runs = (
+        context
+        for context in store.get_contexts_by_type("pipeline_run")
+        if _pipelines_of(store, context) == [pipeline_name]
+    )
+    return sorted(runs, key=lambda context: context.id, reverse=True)
 
 
 def _pipelines_of(store, context) -> list[str]:

@@ -41,13 +41,14 @@ def main(run_dir: str) -> int:
             metadata=connection,
             enable_cache=plan.enable_cache,
         )
+        report("running", nodes=[node.id for node in pipeline.components])
         options = None
         if plan.from_node or plan.to_node:
             options = RunOptions(
                 from_nodes=[plan.from_node] if plan.from_node else None,
                 to_nodes=[plan.to_node] if plan.to_node else None,
+                base_pipeline_run_id=_base_run(plan, pipeline, connection),
             )
-        report("running", nodes=[node.id for node in pipeline.components])
         TellingBeamDagRunner().run(pipeline, run_options=options)
     except Exception as error:
         import logging
@@ -56,6 +57,35 @@ def main(run_dir: str) -> int:
         failure = describe(error)
     _write_result(run_dir, plan, connection, failure)
     return 1 if failure else 0
+
+
+def _base_run(plan: Plan, pipeline, connection) -> str | None:
+    """The run whose results a part of the DAG takes; TFX's default is the newest one,
+    which may have run a part too."""
+    from tfx.orchestration import metadata
+
+    from pipeline import lineage, part_of_dag, run_record
+
+    upstream = {
+        node.id: [other.id for other in node.upstream_nodes]
+        for node in pipeline.components
+    }
+    nodes = part_of_dag.needed(upstream, plan.from_node, plan.to_node)
+    with metadata.Metadata(connection) as handle:
+        runs = lineage.ended_nodes(handle.store, plan.config.name)
+        base, newer = part_of_dag.base_run(
+            nodes, runs, first=str(plan.from_node or plan.to_node)
+        )
+    if base and newer:
+        ids = {
+            record["pipeline_run_id"]: record["run_id"]
+            for record in run_record.newest_first(plan.config)
+        }
+        message = (
+            f"Goes on from run {ids.get(base, base)}: run {ids.get(newer, newer)} "
+        )
+        report("note", message=f"{message}has not ended all nodes that are needed.")
+    return base
 
 
 def _provide_checkpoint(plan: Plan) -> None:

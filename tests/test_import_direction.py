@@ -91,6 +91,7 @@ PURE = (
     "pipeline/lock.py",
     "pipeline/model_facts.py",
     "pipeline/nodes.py",
+    "pipeline/part_of_dag.py",
     "pipeline/place.py",
     "pipeline/plan.py",
     "pipeline/preparing.py",

@@ -223,6 +223,11 @@ def test_part_of_the_dag_runs_again(first, folder, job):
     assert part.states == {"Trainer": "executed"}
     assert (part.summary["outcome"], part.summary["push"]) == ("done", None)
     assert "Promoted" not in part.output
+    run_id = part.summary["run_id"]  # Of one without a Pusher, which the Report needs.
+    again = jobs.run(folder, job, "--from", "Report")
+    assert again.code == CODE_OK, again.output
+    assert f": run {run_id} has not ended all nodes" in again.output
+    assert again.states == {"Report": "executed"}
 
 
 def test_summary_is_valid_json_without_nan(first):

@@ -95,6 +95,15 @@ def test_empty_texts_are_counted_and_stop_the_run_unless_allowed(tmp_path, bert)
     assert file["rejected"] == {"empty text": 2}
 
 
+def test_part_of_the_dag_without_what_it_needs_is_refused(tmp_path, bert, rows_file):
+    job = jobs.classification(tmp_path, rows_file, bert)
+    assert jobs.run(tmp_path, job, "--to", "ExampleGen").code == 0
+    outcome = jobs.run(tmp_path, job, "--from", "Evaluator")
+    assert outcome.code == 1
+    assert "Run the whole DAG first, without `--from`." in outcome.output
+    assert "Traceback" not in outcome.output
+
+
 def test_interrupt_ends_the_run_and_the_next_one_succeeds(tmp_path, bert, rows_file):
     job = jobs.classification(tmp_path, rows_file, bert)
     process = start(tmp_path, job)

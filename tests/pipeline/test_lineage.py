@@ -49,3 +49,31 @@ def test_run_of_another_pipeline_in_the_same_store_is_none_of_ours(store, contex
     context("pipeline_run", "ours", context("pipeline", "job"))
     context("pipeline_run", "other", context("pipeline", "other-job"))
     assert lineage.newest_run(store, "job")["run_id"] == "ours"
+
+
+def test_nodes_that_ended_well_are_told_of_each_run_newest_first(store, context):
+    from ml_metadata.proto import metadata_store_pb2 as pb
+
+    job = context("pipeline", "job")
+    older, newer = (context("pipeline_run", name, job) for name in ("older", "newer"))
+    nodes = {name: context("node", f"job.{name}", job) for name in ("Gen", "Train")}
+    type_id = store.put_execution_type(pb.ExecutionType(name="any"))
+    for run, node, state in (
+        (older, "Gen", pb.Execution.COMPLETE),
+        (older, "Train", pb.Execution.CACHED),
+        (newer, "Gen", pb.Execution.COMPLETE),
+        (newer, "Train", pb.Execution.FAILED),
+    ):
+        execution = pb.Execution(type_id=type_id, last_known_state=state)
+        (made,) = store.put_executions([execution])
+        store.put_attributions_and_associations(
+            [],
+            [
+                pb.Association(execution_id=made, context_id=run),
+                pb.Association(execution_id=made, context_id=nodes[node]),
+            ],
+        )
+    assert list(lineage.ended_nodes(store, "job")) == [
+        ("newer", {"Gen"}),
+        ("older", {"Gen", "Train"}),
+    ]
