@@ -11,6 +11,8 @@ from typing import Any
 
 import jinja2
 
+from trainer_module.scoring.texts import split_references
+
 NONE = "–"
 
 _TEMPLATES = pathlib.Path(__file__).parent / "templates"
@@ -39,6 +41,7 @@ def environment(finalize: Callable[[Any], Any] | None = None) -> jinja2.Environm
         finalize=finalize,
     )
     found.filters.update(number=number, count=count, change=change, signed=signed)
+    found.filters["references"] = split_references
     return found
 
 

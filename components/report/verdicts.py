@@ -1,8 +1,13 @@
 """How a run ended, in words. Pure; `core` names the keys of `facts`."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from components.evaluator.slices import OVERALL
+
+_MOST_HELD = 5
 
 # In the order of the DAG: (what a node leaves behind, what its absence means).
 _STAGES = (
@@ -45,7 +50,8 @@ def verdict(facts: Mapping[str, Any]) -> Verdict:
         )
     version = pushed["version"]
     if pushed.get("created", True):
-        return Verdict("good", f"Promoted: version {version} is the model to serve.")
+        sentence = f"Promoted: version {version} is the model to serve."
+        return Verdict("good", sentence, tuple(_held(facts)))
     return Verdict(
         "good",
         f"Nothing to promote: version {version} in production is this very model.",
@@ -88,6 +94,13 @@ def _stopped_early(facts: Mapping[str, Any]) -> Verdict:
         where = missing
     sentence = f"The run stopped early, {where}. Production is unchanged."
     return Verdict("open", sentence, tuple(_known_reasons(facts)) or (_LOG,))
+
+
+def _held(facts: Mapping[str, Any]) -> list[str]:
+    """What speaks for the model: the first checks of all rows that it passed."""
+    checks = (facts.get("evaluation") or {}).get("checks", ())
+    held = (c for c in checks if c["passed"] and c.get("slice", OVERALL) == OVERALL)
+    return [check["in_words"] for check in itertools.islice(held, _MOST_HELD)]
 
 
 def _refusals(facts: Mapping[str, Any]) -> Iterable[str]:

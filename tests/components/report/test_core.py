@@ -7,6 +7,7 @@ import math
 import pytest
 
 from components.report import core, evaluation_shown, pages, verdicts
+from tests.components.report import facts
 
 MINUS = "\N{MINUS SIGN}"
 INTERVAL = f"+0.0123{MINUS}0.0010 to +0.0250"  # A value, and below it its interval.
@@ -255,6 +256,23 @@ def test_without_any_baseline_the_page_says_so():
 def test_a_missing_part_is_named(key, words):
     assert words not in render().text
     assert words in render(**{key: None}).text
+
+
+def test_each_of_several_references_has_a_row_of_its_own():
+    found = facts.of_run(label="It is late.\x1eIt has not come.")
+    rows = Page(core.render(found)).rows
+    assert ["Reference", "It is late.", "–"] in rows
+    assert ["Reference 2", "It has not come.", "–"] in rows
+
+
+def test_a_promotion_tells_what_speaks_for_the_model():
+    checks = [
+        {"passed": True, "slice": "Overall", "in_words": "accuracy is high"},
+        {"passed": None, "slice": "Overall", "in_words": "not judged"},
+        {"passed": True, "slice": "language: en", "in_words": "of a slice"},
+    ]
+    known = {"pushed": {"pushed": True, "version": 2}, "evaluation": {"checks": checks}}
+    assert verdicts.verdict(known).reasons == ("accuracy is high",)
 
 
 def test_a_version_that_has_one_before_it_can_be_rolled_back():
