@@ -121,16 +121,22 @@ def _validation(
     failed = [check for check in evaluation["checks"] if check["passed"] is False]
     for where in dict.fromkeys(check["slice"] for check in failed):
         of_slice = result.metric_validations_per_slice.add(
-            slice_key=_slice_key(evaluation["slices"][where])
+            slice_key=_slice_key(evaluation["slices"].get(where, _key_of_label(where)))
         )
         for check in failed:
             if check["slice"] == where:
                 of_slice.failures.add(
                     metric_key={"name": check["metric"], "model_name": CANDIDATE},
                     metric_value=_value(check["score"]["value"]),
-                    message=check["in_words"],
+                    message=check["in_words"].encode("utf-8", "replace"),
                 )
     return result
+
+
+def _key_of_label(where: str) -> dict[str, str]:
+    """Of the rows of one label, which are no slice of the evaluation."""
+    column, _, label = where.partition(": ")
+    return {column: label}
 
 
 def _slice_key(key: Mapping[str, str]) -> metrics_for_slice_pb2.SliceKey:

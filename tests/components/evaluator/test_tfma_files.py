@@ -26,19 +26,20 @@ def answers(*predictions):
     return Answers(predictions, NAMES, np.array(scores))
 
 
-def gate(**floors):
-    none = dict.fromkeys(("ceilings", "max_drop", "min_gain", "slices", "labels"), {})
+def gate(**given):
+    rules = ("floors", "ceilings", "max_drop", "min_gain", "slices", "labels")
     numbers = {"min_slice_rows": 1, "confidence": 0.95, "draws": 200}
-    return types.SimpleNamespace(floors=floors, **none, **numbers)
+    return types.SimpleNamespace(**{**dict.fromkeys(rules, {}), **numbers, **given})
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     from components.evaluator import tfma_files
 
-    def write(floor: float, **models):
+    def write(floor: float, *, bounds=None, **models):
         folder = str(tmp_path_factory.mktemp("evaluation"))
-        found = evaluation.of_labels(ROWS, models, gate(accuracy=floor))
+        settings = gate(floors={"accuracy": floor}, **(bounds or {}))
+        found = evaluation.of_labels(ROWS, models, settings)
         places = {model: f"gs://models/{model}" for model in models}
         tfma_files.write(found, folder, data_location="x", model_locations=places)
         return found, folder
@@ -117,6 +118,31 @@ def test_tfma_reads_the_verdict_in_the_words_of_the_gate(compared, written):
     blessed = tfma.load_validation_result(folder)
     assert blessed.validation_ok and blessed.rubber_stamp
     assert not blessed.metric_validations_per_slice
+
+
+def test_tfma_reads_a_bound_on_a_label_that_is_missed(written):
+    import tensorflow_model_analysis as tfma
+
+    labels = {"late": gate(floors={"precision": 0.9}), "x": gate(floors={"f1": 0.5})}
+    given = answers("fee", "late", "late", "late")
+    found, folder = written(0.1, bounds={"labels": labels}, candidate=given)
+    read = tfma.load_validation_result(folder).metric_validations_per_slice
+    failures = {
+        s.slice_key.single_slice_keys[0].bytes_value: s.failures[0].message
+        for s in read
+    }
+    said = [c["in_words"] for c in found["checks"] if c["passed"] is False]
+    assert failures == {b"late": said[0], b"x": said[1]}
+
+
+def test_tfma_reads_a_bound_missed_in_a_slice_that_is_no_utf8(written):
+    import tensorflow_model_analysis as tfma
+
+    bounds = {"slices": {"channel": gate(floors={"accuracy": 0.9})}}
+    given = answers("fee", "fee", "fee", "late")
+    _, folder = written(0.1, bounds=bounds, candidate=given)
+    (of_slice,) = tfma.load_validation_result(folder).metric_validations_per_slice
+    assert "for channel: ? 0.0000 (" in of_slice.failures[0].message
 
 
 def test_metric_without_a_value_is_read_as_nan(compared):
