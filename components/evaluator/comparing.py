@@ -7,7 +7,7 @@ from components.evaluator.scores.classification import Answers
 from components.evaluator.slices import SEEN, UNSEEN, seen_column
 
 _LABELS_SHOWN = 5
-RESET = "`--set gate.baseline=reset`"
+RESET = "`texttune run` again with `--set gate.baseline=reset`"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             model_locations={name: model.uri for name, model in models.items()},
         )
         (blessing,) = output_dict["blessing"]
-        _bless(blessing, blessed=found["blessed"], models=models)
+        _bless(blessing, found, models=models)
 
 
 class _EvaluatorSpec(component_spec.ComponentSpec):
@@ -162,9 +162,16 @@ def _write(folder: str, found: dict[str, Any], rows: Rows, asked: Asked) -> None
 
 
 def _bless(
-    blessing: types.Artifact, *, blessed: bool, models: dict[str, types.Artifact]
+    blessing: types.Artifact,
+    found: dict[str, Any],
+    *,
+    models: dict[str, types.Artifact],
 ) -> None:
-    """As TFX's own Evaluator does it, for those who read its blessings."""
+    """As TFX's own Evaluator does it, for those who read its blessings.
+
+    Its file is empty; here it holds why: a line for each check, failed ones first.
+    """
+    blessed = found["blessed"]
     candidate, baseline = models[CANDIDATE], models.get(BASELINE)
     keys = constants
     blessing.set_string_custom_property(
@@ -182,5 +189,7 @@ def _bless(
         )
     name = keys.BLESSED_FILE_NAME if blessed else keys.NOT_BLESSED_FILE_NAME
     with fileio.open(os.path.join(blessing.uri, name), "w") as file:
-        file.write("")
+        for sentence in core.reasons(found):
+            # Lone surrogates stand for bytes that are not UTF-8.
+            file.write(sentence.encode("utf-8", "replace").decode("utf-8") + "\n")
     blessing.set_int_custom_property(keys.ARTIFACT_PROPERTY_BLESSED_KEY, int(blessed))

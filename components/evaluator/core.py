@@ -28,7 +28,8 @@ def evaluate(
         there are.
     """
     notes = [NO_BASELINE_ASKED] if gate.baseline == "reset" else []
-    asked = _counted(asked, len(rows.targets))
+    asked = _without(asked, _miscounted(asked, len(rows.targets)))
+    asked = _without(asked, _improbable(asked, rows))
     if CANDIDATE in asked.refused:
         found = evaluation.without_answers(len(rows.targets), gate)
         return {**found, "notes": notes, "refused": asked.refused[CANDIDATE]}
@@ -41,14 +42,37 @@ def evaluate(
     return {**found, "notes": notes, "refused": None}
 
 
-def _counted(asked: Asked, rows: int) -> Asked:
-    """Refuses models whose answers cannot be laid beside the rows."""
-    refused = {
+def reasons(found: Mapping[str, Any]) -> list[str]:
+    """The verdict of an evaluation, one sentence for each check, failed ones first."""
+    refused = [found["refused"]] if found["refused"] else []
+    return refused + [check["in_words"] for check in found["checks"]]
+
+
+def _miscounted(asked: Asked, rows: int) -> dict[str, str]:
+    """{model: why}, of those whose answers cannot be laid beside the rows."""
+    return {
         model: f"The {model} gave {len(given.predictions):,} answers to {rows:,} rows, "
         "so it cannot be told which is whose."
         for model, given in asked.answers.items()
         if not len(given.predictions) == len(given.scores) == rows
     }
+
+
+def _improbable(asked: Asked, rows: Rows) -> dict[str, str]:
+    """{model: why}, of those with a score that is no probability."""
+    found = {}
+    for model, given in asked.answers.items():
+        wrong = ~((given.scores >= 0) & (given.scores <= 1)).all(axis=1)  # NaN too.
+        if wrong.any():
+            found[model] = (
+                f"The {model} gave a score that is no probability to {wrong.sum():,} "
+                f"of {len(wrong):,} rows, such as "
+                f"{rows.example_ids[int(wrong.argmax())]!r}."
+            )
+    return found
+
+
+def _without(asked: Asked, refused: Mapping[str, str]) -> Asked:
     kept = {m: given for m, given in asked.answers.items() if m not in refused}
     return dataclasses.replace(
         asked, answers=kept, refused={**asked.refused, **refused}

@@ -18,7 +18,7 @@ The outcome is plain data for JSON:
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,15 +139,15 @@ def _evaluate(
     more_checks: Sequence[Check] = (),
 ) -> dict[str, Any]:
     found, left_out = _slices(rows, the_gate.min_slice_rows)
-    keys = {slices.name(key): key for key, _ in found}
+    keys = {where: key for where, (key, _) in found.items()}
     scores = {
-        slices.name(key): bootstrap.score(
+        where: bootstrap.score(
             {model: sheet.only(chosen) for model, sheet in sheets.items()},
             metrics,
             confidence=the_gate.confidence,
             draws=the_gate.draws,
         )
-        for key, chosen in found
+        for where, (_, chosen) in found.items()
     }
     checks = gate.decide(
         the_gate, scores, metrics, keys=keys, incomparable=incomparable
@@ -168,10 +168,13 @@ def _evaluate(
 
 def _slices(
     rows: Rows, min_slice_rows: int
-) -> tuple[list[tuple[Key, np.ndarray]], dict[str, int]]:
-    """(key, numbers of its rows) of each slice, all rows first; and how many are not
-    given, of each column: of those too small to be judged only the largest are."""
-    found: list[tuple[Key, np.ndarray]] = [((), np.arange(len(rows.targets)))]
+) -> tuple[dict[str, tuple[Key, np.ndarray]], dict[str, int]]:
+    """(key, numbers of its rows) of each slice by its name, all rows first; and how
+    many are not given, of each column: of those too small to be judged only the largest
+    are."""
+    found: dict[str, tuple[Key, np.ndarray]] = {
+        slices.OVERALL: ((), np.arange(len(rows.targets)))
+    }
     left_out = {}
     for columns in (*((column,) for column in rows.columns), *rows.crosses):
         slices_of = _slices_of(rows, columns)
@@ -183,8 +186,15 @@ def _slices(
             left_out[slices.CROSS.join(columns)] = more
         by_name = {slices.name(key): key for key in slices_of}
         for name in slices.in_order(by_name):
-            found.append((by_name[name], slices_of[by_name[name]]))
+            found[_free(name, found)] = (by_name[name], slices_of[by_name[name]])
     return found, left_out
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, changed if another slice has it: a value can read like a cross."""
+    while name in taken:
+        name += " (crossed)"
+    return name
 
 
 def _slices_of(rows: Rows, columns: Sequence[str]) -> dict[Key, np.ndarray]:

@@ -161,6 +161,25 @@ def test_model_below_the_floor_is_not_blessed(evaluate):
     assert os.listdir(blessing.uri) == ["NOT_BLESSED"]
 
 
+def test_blessing_holds_each_check_in_words(evaluate):
+    gate = {
+        "floors": {"accuracy": 0.5},
+        "max_drop": {"accuracy": 0.1},
+        "slices": {"product": {"ceilings": {"log_loss": 0.1}}},
+        "min_slice_rows": 20,
+    }
+    found, _, blessing = evaluate(gate, baseline=classifier())
+    with open(os.path.join(blessing.uri, "NOT_BLESSED")) as file:
+        lines = file.read().splitlines()
+    assert lines == [check["in_words"] for check in found["checks"]]
+    floor, drop, few, of_slice = sorted(lines)
+    assert floor.endswith(") reaches the floor 0.5000")
+    against = "accuracy 0.7500 against 1.0000 of the baseline (-0.2500, -0."
+    assert drop.startswith(against)
+    assert few == "log_loss for product: new was not judged: 16 rows are too few"
+    assert of_slice.startswith("log_loss for product: old ")
+
+
 def test_each_row_is_kept_with_the_answers_of_all_models(evaluate):
     _, evaluation, _ = evaluate(baseline=classifier())
     with open(os.path.join(evaluation.uri, "predictions.jsonl")) as file:
@@ -237,6 +256,8 @@ def test_baseline_that_cannot_be_compared_refuses_and_tells_how_to_reset(
 def test_candidate_that_answers_fewer_rows_is_refused_and_never_shifted(evaluate):
     found, _, blessing = evaluate(candidate=classifier(rows=3))
     assert "The candidate gave 3 answers (label) to 32 texts" in found["refused"]
+    with open(os.path.join(blessing.uri, "NOT_BLESSED")) as file:
+        assert file.read() == found["refused"] + "\n"
     assert (found["blessed"], found["metrics"]) == (False, [])
     assert blessing.get_int_custom_property("blessed") == 0
 

@@ -12,6 +12,7 @@ from components.evaluator.scores.classification import Answers
 from components.evaluator.settings import GateSettings
 
 ROWS = Rows(["1", "2"], ["a", "b"], ["fee", "late"], {"language": ["en", "zh"]})
+TASK = "classification"
 GATE = GateSettings(floors={"accuracy": 0.5}, draws=100)
 
 
@@ -40,7 +41,9 @@ def test_order_of_the_labels_is_no_reason_not_to_compare():
 def test_other_labels_are_named(candidate, baseline, said):
     found = comparing.why_not(answers(candidate, "a"), answers(baseline, "a"))
     assert said in found
-    assert found.endswith("once: `--set gate.baseline=reset`.")
+    assert found.endswith(
+        "once: `texttune run` again with `--set gate.baseline=reset`."
+    )
 
 
 def test_candidate_without_answers_passes_nothing_and_has_the_same_parts():
@@ -85,6 +88,20 @@ def test_candidate_without_one_answer_for_each_row_is_refused(given):
         "which is whose."
     )
     assert not found["blessed"]
+
+
+@pytest.mark.parametrize("score", [float("nan"), -0.1, 1.5])
+def test_model_whose_score_is_no_probability_is_refused_whoever_asked_it(score):
+    names = ["fee", "late"]
+    wrong = Answers(names, names, np.array([[0.5, 0.5], [score, 0.5]]))
+    found = core.evaluate(ROWS, Asked({"candidate": wrong}), GATE, task=TASK)
+    assert found["refused"] == (
+        "The candidate gave a score that is no probability to 1 of 2 rows, such as '2'."
+    )
+    assert not found["blessed"]
+    asked = Asked({"candidate": answers(names), "untuned": wrong})
+    found = core.evaluate(ROWS, asked, GATE, task=TASK)
+    assert "no probability" in found["incomparable"]["untuned"]
 
 
 def test_other_model_without_one_answer_for_each_row_cannot_be_compared_with():

@@ -90,6 +90,18 @@ def test_crosses_have_each_combination_that_a_row_has():
     }
 
 
+def test_value_that_reads_like_a_cross_hides_no_slice_from_the_gate():
+    columns = {"a": ["1, b: 2", "1", "1", "2"], "b": ["9", "2", "2", "9"]}
+    rows = dataclasses.replace(ROWS, columns=columns, crosses=[("a", "b")])
+    bounds = gate(slices={"a": gate(floors={"accuracy": 0.5})}, min_slice_rows=1)
+    given = {"candidate": answers(["late", "fee", "late", "lost"])}
+    found = evaluation.of_labels(rows, given, bounds)
+    assert sum(n for where, n in found["rows"].items() if where != "Overall") == 12
+    failed = [c["slice"] for c in found["checks"] if c["passed"] is False]
+    assert failed == ["a: 1, b: 2"]
+    assert found["slices"]["a: 1, b: 2"] == {"a": "1, b: 2"}
+
+
 def test_of_many_small_slices_the_largest_are_shown_and_the_others_counted():
     values = [str(n) for n in range(150)] + ["3", "149"]
     rows = Rows(["1"] * 152, ["a"] * 152, ["fee"] * 152, {"product": values})
