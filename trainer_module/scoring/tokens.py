@@ -14,14 +14,17 @@ from typing import Any
 
 # Scripts that put no space between words: each character is a token of its own.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\uf900-\ufaff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u312f\u31a0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\ua4cf\ua980-\ua9ff\uaa60-\uaa7f\uf900-\ufaff"
+    "\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-# Scripts with spaces that are not Latin: Greek, Cyrillic, Arabic, Hindi, Korean, ...
+# Scripts with spaces that are not Latin: Greek, Cyrillic, Arabic, Hindi, Korean, ...;
+# and the full-width letters of Japanese and Chinese text.
 _SPACED = (
     "\u0370-\u0dff\u0f00-\u0fff\u10a0-\u177f\u1800-\u1cff\u1f00-\u1fff"
-    "\u2c00-\u2c5f\u2c80-\u2dff\ua640-\ua69f\uac00-\ud7ff\ufb13-\ufdff"
-    "\ufe70-\ufefc"
+    "\u2c00-\u2c5f\u2c80-\u2dff\ua4d0-\ua6ff\ua800-\ua97f\uaa00-\uaa5f"
+    "\uaa80-\uab2f\uab70-\ud7ff\ufb13-\ufdff\ufe70-\ufefc\uff10-\uff5a"
+    "\U00010280-\U0001afff\U0001c000-\U0001efff"
 )
 _NOT_LATIN = re.compile(f"[{_UNSPACED}]|[{_SPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")

@@ -43,6 +43,14 @@ SAME_IN_ANY_SCRIPT = {
     "hebrew": "הכרטיס שלי עוד לא הגיע.",
     "hindi": "मेरा कार्ड अभी तक नहीं आया।",
     "korean": "카드가 아직 도착하지 않았어요.",
+    "japanese, half width": "ｶｰﾄﾞがＶｉｓａです",
+    "cantonese, rare characters": "𠮷𠀁𨋢",
+    "yi": "ꆈꌠꉙ",
+    "javanese": "ꦏꦂꦠꦸꦏꦸ",
+    "manipuri": "ꯃꯤꯇꯩ ꯂꯣꯟ",
+    "fulani": "𞤀𞤣𞤤𞤢𞤥 𞤆𞤵𞤤𞤢𞤪",
+    "vai": "ꕙꔤ ꕙꔤ",
+    "cham": "ꨀꨃꩌ ꨌꩌ",
     "mixed": "我的 Visa card 还没有到, привет!",
 }
 
