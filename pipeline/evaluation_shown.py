@@ -11,6 +11,7 @@ from trainer_module.settings import METRICS
 Record = Mapping[str, Any]
 OVERALL = "Overall"
 _REASONS_SHOWN = 20
+_HELD_SHOWN, _UNJUDGED_SHOWN = 5, 3
 _OTHERS = {"baseline": "the model blessed last", "untuned": "the untuned checkpoint"}
 
 
@@ -54,6 +55,10 @@ def notes(evaluation: Mapping[str, Any]) -> Iterator[str]:
     """Yields what a reader of the scores has to know beside them."""
     yield from evaluation["notes"]
     yield from evaluation["incomparable"].values()
+    unjudged = [c["in_words"] for c in evaluation["checks"] if c["passed"] is None]
+    yield from (f"{words}." for words in unjudged[:_UNJUDGED_SHOWN])
+    if more := len(unjudged[_UNJUDGED_SHOWN:]):
+        yield f"{more:,} more bounds were not judged; the report has all."
     for column, slices in evaluation["left_out"].items():
         yield f"{slices:,} slices of few rows by {column} are not shown."
     unknown = evaluation.get("unknown_labels", {}).get("candidate", {})
@@ -72,6 +77,15 @@ def why_not(record: Record) -> Sequence[str]:
         reasons.insert(0, evaluation["refused"])
     reasons += [f"ModelCheck: {_message(p)}" for p in check.get("problems") or []]
     return reasons or ["The Evaluator did not bless the model, without a reason."]
+
+
+def why(record: Record) -> Sequence[str]:
+    """What speaks for a model that was blessed; of very many checks the first ones."""
+    checks = (record["evaluation"] or {}).get("checks", ())
+    held = [c["in_words"] for c in checks if c["passed"]]
+    more = len(held[_HELD_SHOWN:])
+    rest = [f"{more:,} more bounds hold; the report has all."] * bool(more)
+    return held[:_HELD_SHOWN] + rest
 
 
 def _names(record: Record) -> list[str]:

@@ -194,6 +194,7 @@ class Terminal:
             self._verdict(
                 "green", f"Promoted: version {version} is the model to serve."
             )
+            self._list(evaluation_shown.why(record))
         elif outcome == "not blessed":
             self._verdict("red", "Not promoted. Production is unchanged.")
             self._list(evaluation_shown.why_not(record))

@@ -74,6 +74,32 @@ def test_promoted_run_names_version_metrics_and_how_to_ask(said):
     assert "ask --model served/job 'my card" in text
 
 
+def test_promoted_model_is_told_with_the_bounds_that_hold(said):
+    push = {"pushed": 1, "pushed_version": "3", "pushed_destination": "served/job/3"}
+    of = {"metric": "accuracy", "passed": True, "in_words": "accuracy 0.9 reaches 0.5"}
+    more = {**of, "in_words": "accuracy for c: 1 reaches 0.4"}
+    found = evaluation(checks=[of, *[more] * 6])
+    said.finish(record("pushed", push=push, evaluation=found))
+    assert (
+        "is the model to serve.\n  - accuracy 0.9 reaches 0.5\n"
+        + "  - accuracy for c: 1 reaches 0.4\n" * 4
+        + "  - 2 more bounds hold; the report has all.\n"
+    ) in said.text()
+
+
+def test_bounds_that_were_not_judged_are_noted_and_cut(said):
+    check = {"metric": "accuracy", "passed": None}
+    checks = [{**check, "in_words": f"c: {n} was not judged: 3 rows"} for n in range(5)]
+    found = evaluation(metrics=[metric(0.9)], rows={"Overall": 9}, checks=checks)
+    said.finish(record("done", evaluation=found))
+    assert [line for line in said.text().splitlines() if line.startswith("note")] == [
+        "note c: 0 was not judged: 3 rows.",
+        "note c: 1 was not judged: 3 rows.",
+        "note c: 2 was not judged: 3 rows.",
+        "note 2 more bounds were not judged; the report has all.",
+    ]
+
+
 def test_refused_model_is_said_with_every_reason_and_offers_no_question(said):
     checks = [
         {"passed": False, "in_words": "accuracy 0.1 is below the floor 0.5"},
