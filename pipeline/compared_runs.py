@@ -1,9 +1,10 @@
 """Which runs are compared, and what their folders hold for it. Pure."""
 
 import os
-from typing import Any
+import reprlib
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from components.evaluator import slices
 from components.evaluator.gate import CANDIDATE
@@ -85,7 +86,17 @@ def pair(folder_a: str, folder_b: str) -> tuple[Side, Side]:
     return a, b
 
 
-class _Score(BaseModel):
+# Larger than any count, and within what a drawing takes.
+_Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
+
+
+class _Part(BaseModel):
+    """A part of the record: what is read is what is written, so "5" is no number."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _Score(_Part):
     value: float | None
     low: float | None
     high: float | None
@@ -97,63 +108,63 @@ class _Metric(_Score):
     metric: str
 
 
-class _Label(BaseModel):
+class _Label(_Part):
     label: str
-    rows: int
+    rows: _Whole
     model: str
     f1: _Score
 
 
-class _Evaluation(BaseModel):
-    rows: dict[str, int]
+class _Evaluation(_Part):
+    rows: dict[str, _Whole]
     slices: dict[str, dict[str, str]] = {}
-    confidence: float
+    confidence: Annotated[float, Field(gt=0, lt=1)]
     metrics: list[_Metric]
     labels: list[_Label] = []
-    unknown_labels: dict[str, dict[str, int]] = {}
+    unknown_labels: dict[str, dict[str, _Whole]] = {}
     incomparable: dict[str, str] = {}
 
 
-class _Gate(BaseModel):
-    min_slice_rows: int = 1
+class _Gate(_Part):
+    min_slice_rows: _Whole = 1
 
 
-class _Config(BaseModel):
+class _Config(_Part):
     task: Task
     model: dict[str, Any]
     gate: _Gate
 
 
-class _Epoch(BaseModel):
-    epoch: int
+class _Epoch(_Part):
+    epoch: _Whole
     validation_loss: float | None = None
     metrics: dict[str, float | None] = {}
     seconds: float | None = None
 
 
-class _File(BaseModel):
-    rows_read: int
-    kept: int
-    rejected: dict[str, int]
-    left_out: int = 0
+class _File(_Part):
+    rows_read: _Whole
+    kept: _Whole
+    rejected: dict[str, _Whole]
+    left_out: _Whole = 0
 
 
-class _Account(BaseModel):
+class _Account(_Part):
     files: list[_File]
-    splits: dict[str, int]
+    splits: dict[str, _Whole]
 
 
-class _ModelCheck(BaseModel):
-    figures: dict[str, int | float | None] = {}
+class _ModelCheck(_Part):
+    figures: dict[str, _Whole | float | None] = {}
 
 
-class _Fingerprints(BaseModel):
+class _Fingerprints(_Part):
     data: str | None = None
     checkpoint: str | None = None
     code: dict[str, str] = {}
 
 
-class _RecordShape(BaseModel):
+class _RecordShape(_Part):
     """What a comparison reads of summary.json; a newer release may write more."""
 
     outcome: str
@@ -170,15 +181,15 @@ class _RecordShape(BaseModel):
     peak_memory_mb: float | None = None
 
 
-class _ListedConfig(BaseModel):
+class _ListedConfig(_Part):
     task: str = ""
 
 
-class _ListedEvaluation(BaseModel):
+class _ListedEvaluation(_Part):
     metrics: list[_Metric]
 
 
-class _ListedShape(BaseModel):
+class _ListedShape(_Part):
     """What a list of runs reads of summary.json."""
 
     outcome: str
@@ -208,11 +219,8 @@ def _record(folder: str) -> Record:
     try:
         _RecordShape.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
         raise ConfigError(
-            f"{path} is damaged, or of another release: `{where}`: "
-            f"{first['msg'][:1].lower()}{first['msg'][1:]}. {_AGAIN}"
+            f"{path} is damaged, or of another release: {_in_words(error)} {_AGAIN}"
         ) from error
     main = METRICS[record["config"]["task"]][0]
     of_all = (slices.OVERALL, CANDIDATE, main)
@@ -221,6 +229,16 @@ def _record(folder: str) -> Record:
         why = record["evaluation"].get("refused") or f"its record has no {main}."
         raise ConfigError(f"run {_id(folder)} has no scores: {why} {_AGAIN}")
     return record
+
+
+def _in_words(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors()[0]
+    where, allowed = ".".join(map(str, first["loc"])), first["msg"]
+    sentence = f"`{where}`: {allowed[:1].lower()}{allowed[1:]}."
+    if first["type"] == "missing":
+        return sentence
+    return f"{sentence} Received: {reprlib.repr(first['input'])}."
 
 
 def listed(folder: str) -> Record | None:
@@ -257,11 +275,17 @@ def _side(run_id: str, record: Record) -> Side:
     try:
         with open(path, encoding="utf-8") as file:
             return Side(run_id, record, answered.read(file))
-    except (answered.Unreadable, OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"run {run_id}: the answers in {path} cannot be read: {error}. {_AGAIN} "
-            "Without this file the runs are compared by their records alone."
-        ) from error
+    except answered.Unreadable as unreadable:
+        error: Exception = unreadable
+        why = str(unreadable)
+    except UnicodeDecodeError as no_text:
+        error, why = no_text, f"byte {no_text.start:,} is no UTF-8"
+    except OSError as refused:
+        error, why = refused, refused.strerror or str(refused)
+    raise ConfigError(
+        f"run {run_id}: the answers in {path} cannot be read: {why}. {_AGAIN} Without "
+        "this file the runs are compared by their records alone."
+    ) from error
 
 
 def _is_evaluated(folder: str) -> bool:

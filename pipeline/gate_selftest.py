@@ -17,6 +17,7 @@ from components.evaluator.gate import CANDIDATE
 from components.evaluator.rows import Rows
 from components.evaluator.scores.classification import Answers
 from components.evaluator.settings import GateSettings
+from pipeline import whole_file
 from pipeline.config import ConfigError
 from pipeline.evaluated_runs import EvaluatedRun
 from pipeline.quiet import quiet_stderr
@@ -207,10 +208,7 @@ def _notes(run: EvaluatedRun, rows: int, asked: int) -> Iterator[str]:
 
 def _write(outcome: dict[str, Any], path: str) -> None:
     """Whole or not at all."""
-    part = f"{path}.incomplete"
     try:
-        with open(part, "w", encoding="utf-8") as f:
-            json.dump(outcome, f, indent=1)
-        os.replace(part, path)
+        whole_file.write(path, json.dumps(outcome, indent=1))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from error

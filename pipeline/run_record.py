@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 
 from pipeline import plan as plans
+from pipeline import whole_file
 from pipeline.config import Config
 from pipeline.plan import Plan
 
@@ -191,10 +192,8 @@ def write(record: Record, run_dir: str) -> None:
     """
     path = os.path.join(run_dir, plans.SUMMARY_FILE)
     # Bytes of data that are no UTF-8 are lone surrogates, which JSON can write escaped.
-    part = f"{path}.incomplete"
-    with open(part, "w", encoding="utf-8", errors="backslashreplace") as f:
-        json.dump(record, f, indent=1, ensure_ascii=False)
-    os.replace(part, path)
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    whole_file.write(path, text, errors="backslashreplace")
 
 
 def unchanged_since(plan: Plan) -> Record | None:

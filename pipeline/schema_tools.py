@@ -15,7 +15,7 @@ from components.example_gen.settings import DERIVED_SLICES, DataSettings
 from components.schema_inference import inferring, writing
 from components.schema_inference.differences import Difference, compare
 from components.schema_inference.inferring import InferredSchema
-from pipeline import checkpoints, fingerprints, place, schema_files
+from pipeline import checkpoints, fingerprints, place, schema_files, whole_file
 from pipeline.config import Config, ConfigError
 from pipeline.preparing import unusable
 from pipeline.quiet import quiet_stderr
@@ -207,9 +207,7 @@ def _check_output(output: str, force: bool) -> None:
 
 def _write(output: str, text: str) -> None:
     try:
-        with open(f"{output}.incomplete", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(f"{output}.incomplete", output)
+        whole_file.write(output, text)
     except OSError as error:
         raise ConfigError(
             f"--output {output}: it cannot be written: {error.strerror}."

@@ -4,14 +4,14 @@ import os
 from typing import Any
 
 from components.pusher import run_facts
-from pipeline import model_facts, run_record
+from pipeline import model_facts, run_record, whole_file
 from pipeline import plan as plans
 from pipeline.plan import Plan
 from pipeline.run_record import Record
 
 
 def write_if_missing(record: Record, plan: Plan, run_dir: str) -> None:
-    """Writes the page, unless the Report of the run has written one.
+    """Writes the page, whole or not at all, unless the run has one of its Report node.
 
     Raises:
       OSError: if the disk does not take it.
@@ -22,8 +22,7 @@ def write_if_missing(record: Record, plan: Plan, run_dir: str) -> None:
     from components.report import core  # Draws the page: not needed to start a run.
 
     page = core.render(facts(record, plan, run_dir))
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(page)
+    whole_file.write(path, page)
 
 
 def facts(record: Record, plan: Plan, run_dir: str) -> dict[str, Any]:

@@ -105,6 +105,7 @@ PURE = (
     "pipeline/terminal.py",
     "pipeline/trainings.py",
     "pipeline/tuning/**/*.py",
+    "pipeline/whole_file.py",
     "serving/**/*.py",
     "trainer_module/checkpoints/*.py",
     "trainer_module/input/batching.py",

@@ -1,6 +1,5 @@
 """`texttune runs`: the runs of a root, and two of them side by side."""
 
-import os
 import sys
 from collections.abc import Iterable
 
@@ -99,13 +98,11 @@ def _say(lines: Iterable[str]) -> None:
 
 def _write(text: str, path: str) -> None:
     """Whole or not at all."""
+    from pipeline import whole_file
     from pipeline.config import ConfigError
 
-    part = f"{path}.incomplete"
     try:
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(part, path)
+        whole_file.write(path, text)
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be written: {error.strerror}. `--output FILE` names "

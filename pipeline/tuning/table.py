@@ -1,9 +1,10 @@
 """The trials of a study as a table for people: CSV, one line a trial. Pure."""
 
 import csv
-import os
+import io
 from collections.abc import Sequence
 
+from pipeline import whole_file
 from pipeline.tuning.space import typed
 from pipeline.tuning.trials import Trial
 
@@ -20,24 +21,23 @@ def write(path: str, trials: Sequence[Trial], *, keys: Sequence[str]) -> None:
       OSError: if the disk does not take it.
     """
     names = ["trial", "state", "value", "best_epoch", *keys, "seconds", "run", "reason"]
-    with open(f"{path}.incomplete", "w", newline="", encoding="utf-8") as f:
-        lines = csv.writer(f)
-        lines.writerow(names)
-        for trial in trials:
-            settings = [
-                typed(trial.settings[key]) if key in trial.settings else ""
-                for key in keys
+    written = io.StringIO(newline="")
+    lines = csv.writer(written)
+    lines.writerow(names)
+    for trial in trials:
+        settings = [
+            typed(trial.settings[key]) if key in trial.settings else "" for key in keys
+        ]
+        lines.writerow(
+            [
+                trial.number,
+                trial.state,
+                trial.value,
+                trial.epoch,
+                *settings,
+                None if trial.seconds is None else round(trial.seconds, 1),
+                trial.run_id,
+                trial.reason,
             ]
-            lines.writerow(
-                [
-                    trial.number,
-                    trial.state,
-                    trial.value,
-                    trial.epoch,
-                    *settings,
-                    None if trial.seconds is None else round(trial.seconds, 1),
-                    trial.run_id,
-                    trial.reason,
-                ]
-            )
-    os.replace(f"{path}.incomplete", path)
+        )
+    whole_file.write(path, written.getvalue())

@@ -189,6 +189,39 @@ def test_part_of_a_record_that_is_not_one_is_named(texttune, root, part, value, 
     assert (code, err) == (0, "") and "1    tiny" in out
 
 
+@pytest.mark.parametrize(
+    "where, value",
+    [
+        ("seconds", "60"),
+        ("peak_memory_mb", "700"),
+        ("evaluation.confidence", "0.95"),
+        ("evaluation.confidence", 95),
+        ("evaluation.confidence", float("nan")),
+        ("evaluation.rows.Overall", "40"),
+        ("evaluation.metrics.0.value", "0.5"),
+        ("evaluation.labels.0.rows", "5"),
+        ("config.gate.min_slice_rows", "5"),
+        ("data.splits.eval", "5"),
+        ("training.0.epoch", 10**400),
+        ("training.0.validation_loss", "0.5"),
+        ("model_check.figures.requests", 10**400),
+    ],
+)
+def test_number_that_is_none_is_named(texttune, root, where, value):
+    path, record = summary(root, "2")
+    *above, last = (int(key) if key.isdigit() else key for key in where.split("."))
+    part = record
+    for key in above:
+        part = part[key]
+    part[last] = value
+    path.write_text(json.dumps(record))
+    code, _, err = texttune("runs", "compare", "1", "2")
+    assert code == 2 and f"is damaged, or of another release: `{where}" in err
+    assert "Received: " in err and len(err) < 500
+    code, _, err = texttune("runs", "list")
+    assert (code, err) == (0, "")
+
+
 def test_model_that_gave_no_answers_has_no_scores(texttune, root):
     path, record = summary(root, "2")
     nothing = {**record["evaluation"], "metrics": [], "refused": "It gave 3 answers."}
@@ -209,7 +242,16 @@ def test_torn_line_is_named_with_its_file(texttune, root):
 def test_answers_that_are_no_text_are_named(texttune, root):
     predictions(root, "2").write_bytes(b"\xff\xfe")
     code, _, err = texttune("runs", "compare", "1", "2")
-    assert code == 2 and "artifacts/2/predictions.jsonl cannot be read" in err
+    assert code == 2
+    assert "2/predictions.jsonl cannot be read: byte 0 is no UTF-8. " in err
+
+
+def test_folder_in_place_of_the_answers_is_named(texttune, root):
+    predictions(root, "2").unlink()
+    predictions(root, "2").mkdir()
+    code, _, err = texttune("runs", "compare", "1", "2")
+    assert code == 2
+    assert "2/predictions.jsonl cannot be read: Is a directory. " in err
 
 
 def test_place_that_takes_no_page_is_told(texttune, tmp_path):
@@ -218,6 +260,14 @@ def test_place_that_takes_no_page_is_told(texttune, tmp_path):
     assert code == 2 and f"{place}: cannot be written: No such file" in err
     code, _, err = texttune("runs", "compare", "1", "2", "--output", str(tmp_path))
     assert code == 2 and "cannot be written: Is a directory" in err
+    assert not (tmp_path.parent / f"{tmp_path.name}.incomplete").exists()
+
+
+def test_page_to_a_device_leaves_the_device(texttune, tmp_path):
+    link = tmp_path / "page.html"
+    link.symlink_to("/dev/null")
+    assert texttune("runs", "compare", "1", "2", "--output", str(link))[0] == 0
+    assert link.is_symlink() and link.is_char_device()
 
 
 def test_previous_of_a_single_run_is_told(texttune, root):

@@ -1,6 +1,7 @@
 """Every run has its page: also one that did not come to its Report node."""
 
 import json
+import resource
 
 import pytest
 
@@ -105,6 +106,19 @@ def test_page_of_the_report_node_stays(make, plan, tmp_path):
     own.write_text("of the Report")
     stopped_page.write_if_missing(record, plan, str(own.parent))
     assert own.read_text() == "of the Report"
+
+
+def test_full_disk_leaves_no_torn_page(make, plan, tmp_path):
+    record = make(events=[FAILED], code=1)
+    run_dir = tmp_path / "runs" / "r1"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        with pytest.raises(OSError):
+            stopped_page.write_if_missing(record, plan, str(run_dir))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(run_dir.glob("report.html*"))
 
 
 def test_written_of_a_damaged_file_is_none(tmp_path):
