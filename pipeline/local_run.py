@@ -5,7 +5,6 @@ Imports nothing heavy: the answer to a mistake comes within a second.
 
 import contextlib
 import datetime
-import json
 import os
 import signal
 import subprocess
@@ -179,7 +178,7 @@ def _events(
                 rest += f.read()
                 position = f.tell()
         *lines, rest = rest.split(b"\n")
-        yield from map(json.loads, lines)
+        yield from run_record.events_of(lines)
         if ended:
             return
         memory.sample()

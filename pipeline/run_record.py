@@ -1,9 +1,10 @@
 """The record of a run: summary.json, and what earlier ones say."""
 
+import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import psutil
@@ -236,9 +237,20 @@ def read_events(run_dir: str) -> list[Record]:
     path = os.path.join(run_dir, plans.EVENTS_FILE)
     if not os.path.exists(path):
         return []
-    with open(path, encoding="utf-8") as f:
-        lines = f.read().split("\n")
-    return [json.loads(line) for line in lines[:-1]]  # The last may be half written.
+    with open(path, "rb") as f:
+        lines = f.read().split(b"\n")
+    return list(events_of(lines[:-1]))  # The last may be half written.
+
+
+def events_of(lines: Iterable[bytes]) -> Iterator[Record]:
+    """Yields the events; passes over a line that a full disk has cut off."""
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict) and "kind" in event:
+            yield event
 
 
 def _nodes(events: list[Record]) -> list[Record]:
@@ -273,11 +285,15 @@ def _keep_files(record: Record, run_dir: str) -> None:
         folder = record["artifacts"].get(node, {}).get(output)
         kept = os.path.join(run_dir, name)
         if folder and os.path.exists(os.path.join(folder, name)):
-            shutil.copyfile(os.path.join(folder, name), kept)
+            # A full disk must not keep the run's verdict from being told.
+            with contextlib.suppress(OSError):
+                whole_file.copy(os.path.join(folder, name), kept)
 
 
 def _read_json(path: str) -> Any:
     """What the file holds; None if it is missing, incomplete or damaged."""
+    if not os.path.isfile(path):
+        return None  # To read a pipe would never end.
     try:
         with open(path, encoding="utf-8") as f:
             return json.load(f)

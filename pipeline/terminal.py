@@ -372,11 +372,22 @@ def _message(finding: Any) -> str:
 
 
 def visible(text: str) -> str:
-    """Control characters of the data would control the terminal."""
+    """Control characters of the data would control the terminal, or turn its lines."""
     return "".join(
-        repr(c)[1:-1] if unicodedata.category(c) == "Cc" and c not in "\n\t" else c
-        for c in text
+        c.encode("unicode_escape").decode() if _controls(c) else c for c in text
     )
+
+
+# What ends a line, and what turns the direction of all that follows.
+_TURNING = frozenset(
+    "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+
+
+def _controls(character: str) -> bool:
+    if character in "\n\t":
+        return False
+    return character in _TURNING or unicodedata.category(character) == "Cc"
 
 
 def short_path(path: str) -> str:

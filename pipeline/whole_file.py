@@ -3,6 +3,8 @@
 import contextlib
 import errno
 import os
+import shutil
+from collections.abc import Iterator
 
 
 def write(path: str, text: str, *, errors: str = "strict") -> None:
@@ -25,10 +27,26 @@ def write(path: str, text: str, *, errors: str = "strict") -> None:
         with open(path, "wb") as file:
             file.write(content)
         return
+    with _part_of(path) as part, open(part, "wb") as file:
+        file.write(content)
+
+
+def copy(source: str, path: str) -> None:
+    """Copies a file.
+
+    Raises:
+      OSError: if it cannot be read, or the place does not take it.
+    """
+    with _part_of(path) as part:
+        shutil.copyfile(source, part)
+
+
+@contextlib.contextmanager
+def _part_of(path: str) -> Iterator[str]:
+    """Yields the name of the file that becomes `path` if nothing goes wrong."""
     part = f"{path}.incomplete"
     try:
-        with open(part, "wb") as file:
-            file.write(content)
+        yield part
         os.replace(part, path)
     except BaseException:  # An interrupt leaves no part behind either.
         with contextlib.suppress(OSError):

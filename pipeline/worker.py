@@ -78,7 +78,7 @@ def _base_run(plan: Plan, pipeline, connection) -> str | None:
         )
     if base and newer:
         ids = {
-            record["pipeline_run_id"]: record["run_id"]
+            str(record.get("pipeline_run_id")): record["run_id"]
             for record in run_record.newest_first(plan.config)
         }
         message = (

@@ -87,12 +87,13 @@ def _one_root(root: str | None, config_path: str | None) -> None:
 
 
 def _say(lines: Iterable[str]) -> None:
-    """Prints lines that may hold texts of the data, on any terminal."""
+    """Prints lines that may hold texts of the data, each in one line, anywhere."""
     from pipeline.terminal import visible
 
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        shown = visible(line).encode(encoding, "backslashreplace")
+        in_one = line.replace("\n", "\\n")
+        shown = visible(in_one).encode(encoding, "backslashreplace")
         click.echo(shown.decode(encoding))
 
 

@@ -1,7 +1,9 @@
 """The record of a run: one outcome and exit code for each way that a run can end."""
 
 import json
+import os
 import pathlib
+import resource
 
 import pytest
 
@@ -107,6 +109,34 @@ def test_failed_node_is_named_with_its_findings(make, data_refused, outcome, cod
     assert (record["outcome"], record["exit_code"]) == (outcome, code)
     assert record["failure"]["node"] == "DataGate"
     assert record["failure"]["findings"] == ["row 7 is bad"]
+
+
+@pytest.mark.parametrize("torn", ['{"kind": "ste', "[1]", "{}", "\udcff", "[" * 10_000])
+def test_torn_event_in_the_middle_is_passed_over(tmp_path, torn):
+    lines = f'{{"kind": "a"}}\n{torn}\n{{"kind": "b"}}\n'
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(lines.encode("utf-8", "surrogateescape"))
+    assert [e["kind"] for e in run_record.read_events(str(tmp_path))] == ["a", "b"]
+
+
+def test_full_disk_costs_a_copy_and_not_the_record(make, tmp_path):
+    (tmp_path / "report.html").write_text("x" * 100_000)
+    left = result(pushed=1)
+    outputs = {"report": {"uri": str(tmp_path), "id": 3, "properties": {}}}
+    left["run"]["nodes"]["Report"] = {"state": "COMPLETE", "outputs": outputs}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        record = make(result=left)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert record["outcome"] == "pushed"
+    assert not list((tmp_path / "runs" / "r1").glob("report.html*"))
+
+
+def test_pipe_in_place_of_a_record_is_no_record(tmp_path):
+    os.mkfifo(tmp_path / "summary.json")
+    assert run_record.read_summary(str(tmp_path)) is None
 
 
 def test_stopped_training_is_an_interruption_that_says_what_is_saved(make):

@@ -73,6 +73,15 @@ def test_text_of_the_data_cannot_harm_the_terminal(texttune, root):
     assert "worse in 1 slice: channel: \\x1b[31m\\udce9 by 1.0000" in out
 
 
+def test_text_of_the_data_forges_no_line_and_turns_none(texttune, root):
+    channels = ["x\nA is better\u202e"] * 10 + ["web"] * 30
+    rows = evaluated.rows(TARGETS, channels=channels)
+    evaluated.write(root, "4", rows, evaluated.labelled(TARGETS[:10] + WRONG[10:]))
+    evaluated.write(root, "5", rows, evaluated.labelled(WRONG[:10] + TARGETS[10:]))
+    _, out, _ = texttune("runs", "compare", "4", "5")
+    assert "worse in 1 slice: channel: x\\nA is better\\u202e by 1.0000" in out
+
+
 def test_parts_of_rouge_are_left_to_the_page(texttune, root):
     rows = evaluated.rows(["a b", "c d"])
     for run_id in ("4", "5"):

@@ -35,6 +35,14 @@ def test_full_disk_leaves_no_torn_file(tmp_path, full_disk):
     assert os.listdir(tmp_path) == []
 
 
+def test_copy_to_a_full_disk_leaves_no_torn_file(tmp_path, request):
+    (tmp_path / "source").write_text(TOO_LARGE)
+    request.getfixturevalue("full_disk")
+    with pytest.raises(OSError):
+        whole_file.copy(str(tmp_path / "source"), str(tmp_path / "copy"))
+    assert os.listdir(tmp_path) == ["source"]
+
+
 def test_folder_is_refused_and_nothing_is_left(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(IsADirectoryError):
