@@ -216,6 +216,15 @@ def newest_first(config: Config) -> Iterator[Record]:
             yield record
 
 
+def ids(config: Config) -> dict[str, str]:
+    """{id in ML Metadata: run id} of the root's runs, where the record has it."""
+    return {
+        str(record["pipeline_run_id"]): str(record["run_id"])
+        for record in newest_first(config)
+        if record.get("pipeline_run_id")  # Another release may not have written it.
+    }
+
+
 def _is_record(found: Any) -> bool:
     """Whether it is what `make` writes; another release may have written less."""
     needed = {"partial", "key", "outcome", "push", "run_id", "config", "evaluation"}

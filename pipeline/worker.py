@@ -77,10 +77,7 @@ def _base_run(plan: Plan, pipeline, connection) -> str | None:
             nodes, runs, first=str(plan.from_node or plan.to_node)
         )
     if base and newer:
-        ids = {
-            str(record.get("pipeline_run_id")): record["run_id"]
-            for record in run_record.newest_first(plan.config)
-        }
+        ids = run_record.ids(plan.config)
         message = (
             f"Goes on from run {ids.get(base, base)}: run {ids.get(newer, newer)} "
         )

@@ -134,6 +134,16 @@ def test_full_disk_costs_a_copy_and_not_the_record(make, tmp_path):
     assert not list((tmp_path / "runs" / "r1").glob("report.html*"))
 
 
+def test_record_without_the_id_in_the_metadata_is_passed_over(plan):
+    needed = ("partial", "key", "outcome", "push", "config", "evaluation")
+    for run_id, more in (("1", {}), ("2", {"pipeline_run_id": "x"})):
+        folder = pathlib.Path(str(plan.config.runner.root)) / "runs" / run_id
+        folder.mkdir(parents=True)
+        record = {**dict.fromkeys(needed), "run_id": run_id, **more}
+        (folder / "summary.json").write_text(json.dumps(record))
+    assert run_record.ids(plan.config) == {"x": "2"}
+
+
 def test_pipe_in_place_of_a_record_is_no_record(tmp_path):
     os.mkfifo(tmp_path / "summary.json")
     assert run_record.read_summary(str(tmp_path)) is None
