@@ -82,6 +82,17 @@ def test_text_of_the_data_forges_no_line_and_turns_none(texttune, root):
     assert "worse in 1 slice: channel: x\\nA is better\\u202e by 1.0000" in out
 
 
+def test_name_as_long_as_a_text_is_cut_in_the_verdict(texttune, root):
+    rows = evaluated.rows(TARGETS, channels=["L" * 10_000] * 10 + ["web"] * 30)
+    names = ("fee", "late", "lost", "N" * 10_000)
+    evaluated.write(root, "4", rows, evaluated.labelled(TARGETS[:10] + WRONG[10:]))
+    answers = evaluated.labelled(WRONG[:9] + [names[-1]] + TARGETS[10:], names)
+    evaluated.write(root, "5", rows, answers)
+    code, out, _ = texttune("runs", "compare", "4", "5")
+    assert code == 0 and "worse in 1 slice: channel: LLL" in out and "L… by " in out
+    assert len(out) < 3_000
+
+
 def test_parts_of_rouge_are_left_to_the_page(texttune, root):
     rows = evaluated.rows(["a b", "c d"])
     for run_id in ("4", "5"):

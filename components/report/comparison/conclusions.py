@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from components.evaluator import bootstrap
-from components.report.comparison.core import Comparison, Row, Score, listed
+from components.report.comparison.core import Comparison, Row, Score, listed, shortened
 from components.report.comparison.pairing import A, B
 from components.report.pages import number, signed
 from components.report.verdicts import Verdict
@@ -152,7 +152,7 @@ def _other(side: str) -> str:
 
 
 def _names(rows: Sequence[Row]) -> str:
-    parts = [f"{row.name} by {_by(row)}" for row in rows[:_NAMES_SHOWN]]
+    parts = [f"{shortened(row.name)} by {_by(row)}" for row in rows[:_NAMES_SHOWN]]
     more = len(rows) - _NAMES_SHOWN
     return ", ".join(parts) + (f" and {more:,} more" if more > 0 else "")
 

@@ -18,6 +18,7 @@ from components.report.comparison.pairing import A, B, NotPaired, Pair
 from trainer_module.settings import METRICS, Task
 
 OF_LABELS = "f1"  # By which labels are compared.
+_LONGEST = 100  # Characters of a name in a sentence.
 _SAME = 1e-6  # Two computations of one score differ by less.
 
 Score = Mapping[str, float | None]  # {"value", "low", "high"}
@@ -331,9 +332,14 @@ def _differs(value: float, recorded: float | None) -> bool:
     return recorded is not None and abs(value - recorded) > _SAME
 
 
+def shortened(name: str) -> str:
+    """A name as a sentence has it; a label or a value may be a whole text."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
 def listed(names: Iterable[str], most: int = 5) -> str:
     """Some names as a sentence has them."""
-    names = list(names)
+    names = [shortened(name) for name in names]
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
