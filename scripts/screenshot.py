@@ -15,6 +15,9 @@ def main() -> None:
     parser.add_argument("picture", type=pathlib.Path, metavar="OUT.png")
     parser.add_argument("--width", type=int, default=1100, help="in CSS pixels [1100]")
     parser.add_argument("--height", type=int, help="cut off there [the whole page]")
+    parser.add_argument(
+        "--section", action="append", metavar="ID", help="no others; may be repeated"
+    )
     parser.add_argument("--dark", action="store_true", help="as in a dark theme")
     given = parser.parse_args()
     chromium = shutil.which("chromium")
@@ -37,6 +40,11 @@ def _take(given: argparse.Namespace, chromium: str) -> None:
             color_scheme="dark" if given.dark else "light",
         )
         page.goto(given.page.resolve().as_uri())
+        if given.section:
+            shown = ", ".join(f"#{name}" for name in given.section)
+            page.add_style_tag(
+                content=f"section:not({shown}), nav {{ display: none; }}"
+            )
         page.screenshot(path=given.picture, full_page=given.height is None)
         browser.close()
 

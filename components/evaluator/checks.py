@@ -82,7 +82,8 @@ class Check:
             verb = "is not" if self.passed else self._is()
             return f"{shown} {verb} worse by more than {self.bound:.4f}"
         verb = "is" if self.passed else f"{self._is()} not"
-        return f"{shown} {verb} better by {self.bound:.4f}"
+        by = f" by {self.bound:.4f}" if self.bound else ""
+        return f"{shown} {verb} better{by}"
 
     def _is(self) -> str:
         """Whether the value is on the wrong side, or only a part of its interval."""

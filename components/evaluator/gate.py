@@ -156,11 +156,14 @@ class _Judge:
         if not judge:
             return check
         margin = _margin(metric, check.rule, check.bound, judged)
-        passed = margin.low >= -_SLACK  # False for NaN.
+        any_gain = check.rule == "gain" and check.bound == 0
+        least = _SLACK if any_gain else -_SLACK  # As good is not better.
+        passed = margin.low >= least  # False for NaN.
         needed = None
         if not passed:
             spread = margin.value - margin.low
             needed = rows_needed(scores.rows, spread, margin.value)
+            needed = needed and max(needed, scores.rows + 1)
         return dataclasses.replace(check, passed=passed, rows_needed=needed)
 
 

@@ -21,7 +21,7 @@ class Bounds(Section):
       floors: at least this.
       ceilings: at most this, for what is better the less of it there is.
       max_drop: worse than the baseline by no more than this.
-      min_gain: better than the untuned checkpoint by this.
+      min_gain: better than the untuned checkpoint by this; 0: by anything above it.
     """
 
     floors: dict[str, _NotNegative] = {}

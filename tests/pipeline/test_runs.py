@@ -93,6 +93,17 @@ def test_name_as_long_as_a_text_is_cut_in_the_verdict(texttune, root):
     assert len(out) < 3_000
 
 
+def test_eval_split_of_too_few_rows_gives_no_verdict(texttune, root):
+    rows = evaluated.rows(["fee"], channels=["app"])
+    evaluated.write(root, "4", rows, evaluated.labelled(["late"]))
+    evaluated.write(root, "5", rows, evaluated.labelled(["fee"]))
+    code, out, _ = texttune("runs", "compare", "4", "5")
+    assert code == 0 and out.splitlines()[3] == (
+        "B has the better accuracy, by 1.0000 (1.0000 to 1.0000), but 1 eval rows are "
+        "too few to judge by: less than 2, the `gate.min_slice_rows` of the runs."
+    )
+
+
 def test_parts_of_rouge_are_left_to_the_page(texttune, root):
     rows = evaluated.rows(["a b", "c d"])
     for run_id in ("4", "5"):

@@ -24,6 +24,8 @@ def verdict(found: Comparison) -> Verdict:
         )
     if main.better is None:
         return Verdict("open", _no_difference(main), reasons)
+    if main.fewest_rows < found.min_slice_rows:
+        return Verdict("open", _too_few_rows(found), reasons)
     sentence = f"{main.better} is better in {main.name} by {_by(main)}"
     worse = _judged(found, _other(main.better))
     if worse:
@@ -73,6 +75,15 @@ def _no_difference(main: Row) -> str:
     return (
         f"No difference in {main.name} that the {main.rows[B] or 0:,} eval rows could "
         "show."
+    )
+
+
+def _too_few_rows(found: Comparison) -> str:
+    main = found.of_main
+    return (
+        f"{main.better} has the better {main.name}, by {_by(main)}, but "
+        f"{main.fewest_rows:,} eval rows are too few to judge by: less than "
+        f"{found.min_slice_rows:,}, the `gate.min_slice_rows` of the runs."
     )
 
 

@@ -136,6 +136,22 @@ def test_gain_is_over_the_untuned_checkpoint(untuned, passed, words):
 
 
 @pytest.mark.parametrize(
+    "untuned, passed, words",
+    [
+        (0.80, True, "is better"),
+        (0.899, False, "may be not better; about 1,001"),
+        (0.90, False, "is not better"),
+        (0.95, False, "is not better"),
+    ],
+)
+def test_gain_of_any_size_is_more_than_none(untuned, passed, words):
+    found = scores(candidate=0.9, untuned=untuned)
+    check = only(bounds(min_gain={"accuracy": 0.0}), found)
+    assert check.passed is passed
+    assert f") {words}" in check.in_words() and "better by" not in check.in_words()
+
+
+@pytest.mark.parametrize(
     "kind, words",
     [
         ("max_drop", "there is no baseline to compare with"),

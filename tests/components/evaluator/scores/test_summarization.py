@@ -13,9 +13,9 @@ TARGETS = ["Card declined in Porto.\x1eDeclined card.", "Card lost.", "卡没了
 PREDICTIONS = ["My card was declined in Porto", "Card lost.", "12"]
 
 
-def values(predictions=PREDICTIONS):
-    sheet = summarization.sheet(SOURCES, TARGETS, predictions)
-    sums, rows = sheet.sums(np.ones(3)), np.array(3)
+def values(sources=SOURCES, targets=TARGETS, predictions=PREDICTIONS):
+    sheet = summarization.sheet(sources, targets, predictions)
+    sums, rows = sheet.sums(np.ones(sheet.rows)), np.array(sheet.rows)
     return {m.name: float(sheet.value(m, sums, rows)) for m in summarization.METRICS}
 
 
@@ -47,6 +47,22 @@ def test_corpus_scores_are_of_the_whole_not_means_of_rows():
     found = float(sheet.value(bleu, sheet.sums(np.ones(3)), np.array(3)))
     references[1] = ["Declined card.", None, None]
     assert found == pytest.approx(sacrebleu.corpus_bleu(predictions, references).score)
+
+
+@pytest.mark.parametrize("target", ["", "\x1e", " \n", "Card lost."])
+@pytest.mark.parametrize("prediction", ["", "...", "Card lost."])
+def test_empty_texts_have_a_value_in_every_metric(target, prediction):
+    found = values([SOURCES[0]], [target], [prediction])
+    assert all(np.isfinite(list(found.values())))
+    same = 1.0 if target == prediction == "Card lost." else 0.0
+    assert found["rouge_l"] == pytest.approx(same)
+
+
+def test_texts_of_140_000_characters_are_scored():
+    text = " ".join(f"w{i % 977}" for i in range(28_000))[:140_000]
+    found = values([text], [text], [text])
+    assert (found["rouge_lsum"], found["copied"], found["length_ratio"]) == (1, 1, 1)
+    assert (found["bleu"], found["chrf"]) == pytest.approx((100, 100))
 
 
 def test_rows_that_count_twice_are_two_rows():
